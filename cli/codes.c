@@ -47,6 +47,7 @@ const cli_code cli_codes[] = {
     {"single-precision", "network: the labels carry fewer digits; exact to that precision"},
     {"no-exact-fit", "network: the best residual; the noisy fit was made in place of an exact one"},
     {"approximate", "network: why what is left of the labels cannot be noise"},
+    {"stopped", "network: a time limit or an interrupt ended the run, with what is missing"},
     {"joint-solver", "network: the labels have a rank below the number of neurons; no theory says "
                      "that the answer is the only one"},
     {"rank-deficient-inputs",

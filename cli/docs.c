@@ -24,7 +24,8 @@ static const cli_code exits[] = {
     {"3", "a file could not be read or written, or its content is invalid"},
     {"4", "the data cannot support the model"},
     {"5", "finished, but without the certificate that the answer is the only one, or with an "
-          "approximation of labels that carry no noise"},
+          "approximation of labels that carry no noise, or (recover) with what there was at ^C or "
+          "--time-limit"},
     {"130",
      "interrupted; nothing was written. 143: terminated; 129: hung up; 152: at the limit of CPU "
      "time"},

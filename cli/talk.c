@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,6 +40,8 @@ static const double PATIENCE = 0.3;
 /* A command that did not end by itself so many seconds after a signal is ended: it may stand in one
  * long call of LAPACK, or wait for a pipe. Docker kills after 10 seconds, slurm after 30. */
 enum { GRACE_SECONDS = 3 };
+/* and where it was heard, and what is there is being finished: both fit into Docker's */
+enum { FINISH_SECONDS = 6 };
 
 static const char *reason(int signal)
 {
@@ -276,13 +279,13 @@ int cli_exit(unrelu_status status, const unrelu_error *err)
     return (size_t)status < sizeof codes / sizeof *codes ? codes[status] : CLI_EXIT_INTERNAL;
 }
 
-void cli_progress(void *context, const char *stage, double fraction)
+/* whether a line on a stage is due, which is told with --verbose when it begins */
+static int draws_progress(const char *stage)
 {
-    (void)context;
     char name[64];
     double t = now();
     if (!stage) /* too short to have a name */
-        return;
+        return 0;
     snprintf(name, sizeof name, "|%s|", stage);
     if (verbose && !strstr(progress.said, name)) { /* solvers come back to stages many times */
         cli_append(progress.said, sizeof progress.said, "%s", name);
@@ -290,19 +293,62 @@ void cli_progress(void *context, const char *stage, double fraction)
     }
     if (quiet || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
         t - progress.last < 0.1)
-        return;
+        return 0;
     progress.last = t;
     progress.shown = 1;
+    return 1;
+}
+
+void cli_progress(void *context, const char *stage, double fraction)
+{
+    (void)context;
+    if (!draws_progress(stage))
+        return;
     if (fraction >= 0)
         fprintf(stderr, "\r\033[Kunrelu: %s, %.0f %%", stage, 100 * fraction);
     else
-        fprintf(stderr, "\r\033[Kunrelu: %s, %.0f s", stage, t - started);
+        fprintf(stderr, "\r\033[Kunrelu: %s, %.0f s", stage, cli_seconds());
+}
+
+void cli_counts(void *context, const unrelu_counts *counts)
+{
+    char what[160] = "", *at = what, *end = what + sizeof what;
+    if (counts->wanted > 0)
+        at += snprintf(at, (size_t)(end - at), ", %zu of %zu neurons found, %zu starts",
+                       counts->found, counts->wanted, counts->starts);
+    else
+        at += snprintf(at, (size_t)(end - at), ", %zu neurons tried", counts->found);
+    if (isfinite(counts->residual))
+        snprintf(at, (size_t)(end - at), ", residual %.2g", counts->residual);
+    if (draws_progress(counts->stage))
+        fprintf(stderr, "\r\033[Kunrelu: %s%s", counts->stage, what);
+    (void)context;
 }
 
 static int cancelled(void *context)
 {
     (void)context;
-    return cli_interrupted();
+    return cli_interrupted() ? UNRELU_STOP : UNRELU_GO_ON;
+}
+
+int cli_keep_at_interrupt(void *context)
+{
+    static volatile sig_atomic_t heard;
+    (void)context;
+    if (interrupted != SIGINT)
+        return cli_interrupted() ? UNRELU_STOP : UNRELU_GO_ON;
+    if (!heard)
+        alarm(FINISH_SECONDS);
+    heard = 1;
+    return UNRELU_STOP_AND_KEEP;
+}
+
+void cli_forget_interrupt(void)
+{
+    if (interrupted != SIGINT)
+        return;
+    alarm(0);
+    interrupted = 0;
 }
 
 unrelu_exec cli_exec(const cli_shared *shared)
@@ -311,6 +357,7 @@ unrelu_exec cli_exec(const cli_shared *shared)
     unrelu_exec_init(&exec, sizeof exec);
     exec.threads = (int)shared->threads;
     exec.progress = cli_progress;
+    exec.counts = cli_counts;
     exec.cancelled = cancelled;
     progress.stdout_shared =
         shared->output && strcmp(shared->output, "-") == 0 && isatty(STDOUT_FILENO);

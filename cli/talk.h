@@ -47,6 +47,11 @@ int cli_exit(unrelu_status status, const unrelu_error *err);
 /* A progress line on a terminal for work over a second, and cancelling by SIGINT. */
 unrelu_exec cli_exec(const cli_shared *shared);
 void cli_progress(void *context, const char *stage, double fraction);
+void cli_counts(void *context, const unrelu_counts *counts);
+/* `cancelled` of a call that can return what it has: ^C wants that, other signals end it */
+int cli_keep_at_interrupt(void *context);
+/* The ^C is answered: what it wanted kept is written as anything is. */
+void cli_forget_interrupt(void);
 
 /* Flushes standard output; a result that could not be written turns success into CLI_EXIT_FILE. */
 int cli_talk_finish(int status);

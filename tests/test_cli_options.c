@@ -40,7 +40,7 @@ static void help_and_library_have_the_same_words(void **state)
 {
     (void)state;
     assert_int_equal(check_rows(&cli_fit, unrelu_gaussian_option), 11);
-    assert_int_equal(check_rows(&cli_recover, unrelu_recover_option), 7);
+    assert_int_equal(check_rows(&cli_recover, unrelu_recover_option), 8);
     assert_int_equal(check_rows(&cli_unmix, unrelu_unmix_option), 1);
 }
 

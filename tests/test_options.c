@@ -104,7 +104,7 @@ static void every_name_is_listed(void **state)
         if (first[0] >= 'a' || (first[0] >= '0' && first[0] <= '9'))
             must(unrelu_recover_options_set(&r, o.name, first, &err), &err);
     }
-    assert_int_equal(count, 15);
+    assert_int_equal(count, 16);
     assert_true(unrelu_gaussian_option(0, &o) && unrelu_gaussian_plant_option(0, &o) &&
                 unrelu_goodness_option(0, &o) && unrelu_impute_option(0, &o) &&
                 unrelu_source_option(0, &o) && unrelu_network_plant_option(0, &o) &&

@@ -80,6 +80,11 @@ static const cli_option options[] = {
     {"budget", 0, "N",
      "candidates after which enumerate, one-sparse, any-noise and sparse-noise give up",
      CLI_TO_LIBRARY},
+    {"time-limit", 0, "SECONDS",
+     "after so many seconds of the clock keep the best network so far (verdict incomplete, exit "
+     "status 5), as ^C does; what is found by then depends on the machine, so that the same seed "
+     "need not give the same network",
+     CLI_TO_LIBRARY},
     {"certify", 0, NULL,
      "integers or fractions as data: check an exact fit again in exact arithmetic, and give its "
      "weights as fractions",
@@ -201,8 +206,10 @@ const cli_command cli_recover = {
            "the rules of docs/method-network.md, which are no proof; exact fit, uniqueness not "
            "certified (exit status 5): it fits as well, but a rule is not met, the output says "
            "which, and another network might fit; noisy: the network of maximum likelihood, with "
-           "standard errors and the standard deviation sigma of the noise; failed (exit status "
-           "4): none was found, and none is written.",
+           "standard errors and the standard deviation sigma of the noise; incomplete (exit "
+           "status 5): --time-limit or ^C ended the run, and this is the closest network that it "
+           "had, with what is missing; failed (exit status 4): none was found, and none is "
+           "written. A second ^C ends the command at once, with nothing written.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_JSON,
     .examples = examples,

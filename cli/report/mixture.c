@@ -15,6 +15,7 @@ static const cli_verdict verdicts[] = {
     [UNRELU_VERDICT_PLANTED] = {CLI_GOOD, "A model that was planted, not learned."},
     [UNRELU_VERDICT_FAILED] = {CLI_FAIR, "No model was found."},
     [UNRELU_VERDICT_APPROXIMATE] = {CLI_FAIR, "No model was found."}, /* of networks only */
+    [UNRELU_VERDICT_INCOMPLETE] = {CLI_FAIR, "No model was found."},  /* the same */
 };
 
 static void add_facts(cli_page *page, const unrelu_mixture *m)

@@ -20,6 +20,8 @@ static const cli_verdict verdicts[] = {
     [UNRELU_VERDICT_APPROXIMATE] =
         {CLI_FAIR, "Approximate: no network that was found meets the labels, and what this one "
                    "leaves is a function of the inputs, not noise."},
+    [UNRELU_VERDICT_INCOMPLETE] = {CLI_FAIR, "Incomplete: the run was stopped before its end, and "
+                                             "this is the closest that it had."},
     [UNRELU_VERDICT_AMBIGUOUS] = {CLI_GOOD, "No network was found."}, /* of mixtures only */
 };
 

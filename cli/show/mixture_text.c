@@ -59,6 +59,7 @@ static void print_verdict(const unrelu_mixture *m)
     case UNRELU_VERDICT_PLANTED:
     case UNRELU_VERDICT_FAILED: /* of networks only */
     case UNRELU_VERDICT_APPROXIMATE:
+    case UNRELU_VERDICT_INCOMPLETE:
         break;
     }
 }

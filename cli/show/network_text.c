@@ -93,7 +93,8 @@ static void print_verdict(const unrelu_network *m)
 {
     static const char *const codes[] = {"not-identifiable", "uncertified", "joint-solver",
                                         "near-duplicate",   "linear-part", NULL};
-    static const char *const reasons[] = {"approximate", NULL};
+    static const char *const reasons[] = {"approximate", NULL}, *const stopped[] = {"stopped",
+                                                                                    NULL};
     switch (m->verdict) {
     case UNRELU_VERDICT_EXACT:
         print_fit(m, "exact", "");
@@ -125,6 +126,11 @@ static void print_verdict(const unrelu_network *m)
         print_fit(m, "approximate", "");
         putchar('\n');
         cli_print_reason(m->warnings, m->warning_count, reasons);
+        break;
+    case UNRELU_VERDICT_INCOMPLETE:
+        print_fit(m, "incomplete", "");
+        putchar('\n');
+        cli_print_reason(m->warnings, m->warning_count, stopped);
         break;
     case UNRELU_VERDICT_FAILED:
         cli_print("failed\n");

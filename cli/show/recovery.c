@@ -74,6 +74,8 @@ static int learn(const cli_recovery *r, unrelu_network **model)
     CLI_SCOPE(cli_close) unrelu_source *inputs = NULL;
     CLI_SCOPE(cli_close) unrelu_source *labels = NULL;
     unrelu_exec exec = cli_exec(r->shared);
+    if (!r->certified)
+        exec.cancelled = cli_keep_at_interrupt;
     unrelu_error err = {0};
     unrelu_status status = cli_open_source(r->inputs, r->columns, 0, &inputs, &err);
     if (status == UNRELU_OK)
@@ -92,13 +94,16 @@ int cli_run_recovery(const cli_recovery *r)
 {
     CLI_SCOPE(cli_free_model) cli_model model = {.kind = CLI_NETWORK};
     CLI_TRY(learn(r, &model.network));
+    if (model.network->verdict == UNRELU_VERDICT_INCOMPLETE)
+        cli_forget_interrupt();
     cli_tell_model(&model);
     if (model.network->verdict == UNRELU_VERDICT_FAILED)
         return report_failure(r, model.network, model.network->failure);
     CLI_TRY(cli_save_model(&model, r->shared->output));
     CLI_TRY(cli_print_model(r->command, r->shared, &model, r->done));
     unrelu_verdict verdict = model.network->verdict;
-    return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_APPROXIMATE
+    return verdict == UNRELU_VERDICT_UNCERTIFIED || verdict == UNRELU_VERDICT_APPROXIMATE ||
+                   verdict == UNRELU_VERDICT_INCOMPLETE
                ? CLI_EXIT_UNCERTIFIED
                : 0;
 }

@@ -77,13 +77,31 @@ UNRELU_API void *unrelu_alloc(size_t count, size_t size);
 
 /* ---- where it runs ----------------------------------------------------------------- */
 
+/* How far a search for neurons has come. */
+typedef struct {
+    const char *stage;
+    double fraction;      /* as of `progress` */
+    size_t found, wanted; /* neurons, and of how many; wanted 0: not known */
+    size_t starts;        /* how many the search has made */
+    double residual;      /* of the labels, relative, of the closest network; NaN: not known */
+} unrelu_counts;
+
+/* What `cancelled` answers: go on; stop with UNRELU_ECANCELLED (any other value does too); stop and
+ * return what is found so far, where the call can (unrelu_recover: verdict "incomplete"), else as
+ * the one before. */
+typedef enum {
+    UNRELU_GO_ON = 0,
+    UNRELU_STOP = 1,
+    UNRELU_STOP_AND_KEEP = 2,
+} unrelu_wish;
+
 typedef struct {
     size_t size; /* by unrelu_exec_init */
     int threads; /* 0: all cores */
     /* fraction is in [0, 1], or negative where the end is not known; called from one
      * thread at a time */
     void (*progress)(void *context, const char *stage, double fraction);
-    int (*cancelled)(void *context); /* nonzero: stop with UNRELU_ECANCELLED */
+    int (*cancelled)(void *context); /* an unrelu_wish */
     size_t rank, ranks; /* which of how many processes this is; 0 of 0 and 0 of 1: the only one */
     /* Adds the len doubles of s over all ranks, in place and with the same bits on each. Every rank
      * makes the same calls, also one that has no samples (its source is NULL then). Ranks agree
@@ -91,6 +109,8 @@ typedef struct {
      * the same status and "another rank failed: ". What cannot be summed over ranks refuses. */
     unrelu_status (*rank_sum)(void *context, double *s, size_t len, unrelu_error *err);
     void *context;
+    /* instead of `progress`, where a stage counts neurons; NULL: `progress` is called then too */
+    void (*counts)(void *context, const unrelu_counts *counts);
 } unrelu_exec;
 
 UNRELU_API void unrelu_exec_init(unrelu_exec *exec, size_t size); /* sizeof(unrelu_exec) */
@@ -853,6 +873,10 @@ typedef struct {
     /* labels are natural logarithms of the probabilities of m classes; learned are the m - 1
      * differences to the last class, as which the network's logits are known */
     int log_probabilities;
+    /* seconds of the clock after which the best network so far is returned, with the verdict
+     * "incomplete"; the last step over all rows comes after them. 0: none. What is found by then
+     * depends on the machine: with a limit the same seed need not give the same network. */
+    double time_limit;
 } unrelu_recover_options;
 
 UNRELU_API void unrelu_recover_options_init(unrelu_recover_options *options, size_t size);
@@ -872,6 +896,9 @@ typedef enum {
     /* networks: none that was found meets the labels, and what the best one leaves is a function of
      * the inputs, not noise; there are no standard errors */
     UNRELU_VERDICT_APPROXIMATE = 6,
+    /* networks: the time limit was reached, or the caller wanted no more; this is the closest that
+     * was found until then, and the warning "stopped" says what is missing */
+    UNRELU_VERDICT_INCOMPLETE = 7,
 } unrelu_verdict;
 UNRELU_API const char *unrelu_verdict_name(unrelu_verdict verdict);
 

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 int ur_cores_online(void)
@@ -25,6 +26,13 @@ int ur_cores(void)
         return CPU_COUNT(&cpus);
 #endif
     return ur_cores_online();
+}
+
+double ur_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 size_t ur_allocated_size(void *memory)

@@ -11,6 +11,9 @@
 int ur_cores(void);
 int ur_cores_online(void);
 
+/* of the clock that nobody sets, since some time */
+double ur_seconds(void);
+
 /* Bytes that an allocation of malloc and its kin takes, for those who count them; 0 where the
  * system does not tell. */
 size_t ur_allocated_size(void *memory);

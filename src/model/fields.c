@@ -347,7 +347,7 @@ unrelu_status ur_verdict_load(ur_npz *npz, const char *path, const char *what,
     if (!ur_npz_has(npz, "verdict"))
         return UNRELU_OK;
     UR_TRY(ur_npz_string(npz, "verdict", &arena, &text, err));
-    for (int v = UNRELU_VERDICT_PLANTED; v <= UNRELU_VERDICT_APPROXIMATE; v++)
+    for (int v = UNRELU_VERDICT_PLANTED; v <= UNRELU_VERDICT_INCOMPLETE; v++)
         if (v != UNRELU_VERDICT_FAILED &&
             strcmp(text, unrelu_verdict_name((unrelu_verdict)v)) == 0) {
             *verdict = (unrelu_verdict)v;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *const ur_verdict_words[] = {"planted", "exact",     "exact-uncertified", "noisy",
-                                        "failed",  "ambiguous", "approximate"};
+                                        "failed",  "ambiguous", "approximate",       "incomplete"};
 
 const char *unrelu_verdict_name(unrelu_verdict verdict)
 {

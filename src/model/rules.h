@@ -24,7 +24,7 @@ typedef struct {
     unrelu_verdict worst; /* of a model that breaks it; UNRELU_VERDICT_EXACT: it is told, no more */
 } ur_rule;
 
-#define UR_LAST_VERDICT UNRELU_VERDICT_APPROXIMATE
+#define UR_LAST_VERDICT UNRELU_VERDICT_INCOMPLETE
 extern const char *const ur_verdict_words[]; /* in the order of unrelu_verdict */
 
 /* The rule at hand is broken; may be called several times. */

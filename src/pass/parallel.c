@@ -37,13 +37,21 @@ int ur_threads(const unrelu_exec *exec)
 
 int ur_cancelled(const unrelu_exec *exec)
 {
-    return exec && exec->cancelled && exec->cancelled(exec->context);
+    return exec && exec->cancelled ? exec->cancelled(exec->context) : UNRELU_GO_ON;
 }
 
 void ur_progress(const unrelu_exec *exec, const char *stage, double fraction)
 {
     if (exec && exec->progress)
         exec->progress(exec->context, stage, fraction);
+}
+
+void ur_count(const unrelu_exec *exec, unrelu_counts counts)
+{
+    if (exec && exec->counts)
+        exec->counts(exec->context, &counts);
+    else
+        ur_progress(exec, counts.stage, counts.fraction);
 }
 
 unrelu_status ur_fail_cancelled(unrelu_error *err)

@@ -26,8 +26,9 @@ unrelu_status ur_each(const unrelu_exec *exec, const char *stage, size_t count,
                       unrelu_status (*body)(void *context, size_t i, unrelu_error *err),
                       void *context, unrelu_error *err);
 
-int ur_cancelled(const unrelu_exec *exec);
+int ur_cancelled(const unrelu_exec *exec); /* the unrelu_wish */
 void ur_progress(const unrelu_exec *exec, const char *stage, double fraction);
+void ur_count(const unrelu_exec *exec, unrelu_counts counts);
 unrelu_status ur_fail_cancelled(unrelu_error *err);
 
 #endif

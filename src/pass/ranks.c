@@ -114,6 +114,7 @@ const unrelu_exec *ur_ranks_begin(ur_rank_call *call, size_t columns, const unre
     call->exec = *exec;
     call->exec.progress = pass_progress;
     call->exec.cancelled = pass_cancelled;
+    call->exec.counts = NULL; /* what counts neurons is not summed over ranks */
     call->exec.rank_sum = agree_and_sum;
     call->exec.context = call;
     return &call->exec;

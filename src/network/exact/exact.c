@@ -208,7 +208,8 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
                               .starts = (size_t)(3 * (double)k * (1 + log((double)k))) + 20,
                               .patience = 12 + k,
                               .seed = o->seed,
-                              .exec = given->exec};
+                              .exec = given->exec,
+                              .watch = given->watch};
     UR_TRY(search.degree == 1 ? hunt(given, &search, found_any, out, err)
                               : find_rest(given, &search, &(ur_found){0}, found_any, out, err));
     if (out->answer != UR_EXACT)

@@ -4,6 +4,7 @@
 #define UR_EXACT_H
 
 #include "network/data/frame.h"
+#include "network/data/watch.h"
 #include "network/problem/outcome.h"
 
 /* --- search.c --- */
@@ -28,6 +29,7 @@ typedef struct {
     size_t patience; /* runs without any neuron after which it gives up */
     uint64_t seed;
     const unrelu_exec *exec;
+    ur_watch *watch;       /* may be NULL */
     const ur_found *known; /* what is known already, or NULL */
 } ur_search;
 

@@ -40,6 +40,7 @@ typedef struct {
     double *V;  /* (k, p): rows that were found, */
     double *W;  /* (k, k): their coordinates */
     size_t found, starts, fruitless;
+    const ur_found *before; /* neurons that were known before; NULL: none */
     struct {
         ur_deflated_room *room;
         double *v, *w;
@@ -122,16 +123,36 @@ static unrelu_status play_round(hunt *h, size_t count, unrelu_error *err)
     return UNRELU_OK;
 }
 
+static unrelu_status show(const hunt *h, unrelu_error *err)
+{
+    const ur_found *before = h->before;
+    const ur_find find = {.kind = h->problem.signs ? UR_KEPT_NEURONS : UR_KEPT_KINKS,
+                          .known = before ? before->found : 0,
+                          .others = h->found,
+                          .V = before ? before->V : NULL,
+                          .W = h->V,
+                          .wanted = h->given->wanted,
+                          .starts = h->starts,
+                          .measure = -(double)(h->found + (before ? before->found : 0))};
+    ur_count(h->given->exec, (unrelu_counts){.stage = "searching",
+                                             .fraction = (double)h->w.count / (double)h->problem.k,
+                                             .found = find.known + find.others,
+                                             .wanted = find.wanted,
+                                             .starts = find.starts,
+                                             .residual = NAN});
+    return ur_watch_show(h->given->watch, h->given->frame, find, err);
+}
+
 static unrelu_status play(hunt *h, size_t most, unrelu_error *err)
 {
     size_t k = h->problem.k;
     while (h->w.count < k && h->found < most && h->fruitless < FRUITLESS) {
         size_t round = (k - h->w.count) / MISSING_A_START;
         round = round < 1 ? 1 : round > ROUND ? ROUND : round;
-        ur_progress(h->given->exec, "searching", (double)h->w.count / (double)k);
+        UR_TRY(show(h, err));
         UR_TRY(play_round(h, round, err));
     }
-    return UNRELU_OK;
+    return show(h, err);
 }
 
 unrelu_status ur_found_open(const ur_search *given, ur_arena *kept, ur_found *found,
@@ -276,6 +297,7 @@ unrelu_status ur_exact_signed(const ur_search *given, ur_found *found, unrelu_er
     hunt h;
     const ur_deflated problem = {.n = n, .p = p, .k = k, .x = frame->x, .y = given->y, .signs = 1};
     UR_TRY(hunt_open(given, problem, &arena, &h, err));
+    h.before = found;
     double *one = ur_take(&arena, k, sizeof *one), *ones = ur_take(&arena, n, sizeof *ones);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t i = 0; i < n; i++)

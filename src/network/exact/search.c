@@ -111,7 +111,13 @@ static unrelu_status play_round(search *s, size_t count, int together, unrelu_er
             continue;
         keep(s, v, w);
     }
-    return UNRELU_OK;
+    const ur_find find = {.kind = UR_KEPT_NEURONS,
+                          .known = found->found,
+                          .V = found->V,
+                          .wanted = found->k,
+                          .starts = found->starts,
+                          .measure = -(double)found->found};
+    return ur_watch_show(s->given->watch, s->given->frame, find, err);
 }
 
 unrelu_status ur_exact_search(const ur_search *given, ur_arena *kept, ur_found *found,
@@ -142,7 +148,12 @@ unrelu_status ur_exact_search(const ur_search *given, ur_arena *kept, ur_found *
         keep(&s, given->known->V + j * p, given->known->w + j * k);
     while (found->starts < given->starts && found->found < found->k) {
         size_t left = given->starts - found->starts;
-        ur_progress(given->exec, "searching", (double)found->found / (double)found->k);
+        ur_count(given->exec, (unrelu_counts){.stage = "searching",
+                                              .fraction = (double)found->found / (double)found->k,
+                                              .found = found->found,
+                                              .wanted = found->k,
+                                              .starts = found->starts,
+                                              .residual = NAN});
         if (found->found == 0 && found->starts >= given->patience)
             break;
         UR_TRY(

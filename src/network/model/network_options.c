@@ -50,6 +50,8 @@ static const ur_option recover_table[] = {
     {"robust", UR_OPTION_YES, AT(robust), NULL, 0, 0, "yes or no", NULL},
     {"certify", UR_OPTION_YES, AT(certify), NULL, 0, 0, "yes or no", NULL},
     {"log-probabilities", UR_OPTION_YES, AT(log_probabilities), NULL, 0, 0, "yes or no", NULL},
+    {"time-limit", UR_OPTION_REAL, AT(time_limit), "SECONDS", 0, DBL_MAX,
+     "a number of seconds, or 0: none", NULL},
     {"budget", UR_OPTION_SEED, AT(budget), "N", 0, 0, COUNT, NULL},
     {"seed", UR_OPTION_SEED, AT(seed), "S", 0, 0, SEED, NULL},
     {0},

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "dense/linear.h"
 #include "network/data/cut_tails.h"
+#include "network/data/watch.h"
 #include "network/exact/exact.h"
 #include "network/noisy/folds.h"
 #include "network/noisy/rest.h"
@@ -145,7 +146,13 @@ static unrelu_status contest_run(const quest *q, size_t k, ur_terms terms, size_
     ur_frame_back(&c->frame, k, c->best.fit.V, c->rows);
     *q->work += c->best.work;
     c->ready = 1;
-    return UNRELU_OK;
+    const ur_find find = {.kind = UR_KEPT_FIT,
+                          .known = k,
+                          .V = c->best.fit.V,
+                          .wanted = q->given->options.k,
+                          .starts = c->best.starts,
+                          .measure = c->best.bic};
+    return ur_watch_show(q->given->watch, &c->frame, find, err);
 }
 
 static int is_met(const ur_problem *given, const contest *c)

@@ -37,6 +37,7 @@ typedef enum {
     UR_EXACT, /* it meets the labels: the rules decide on the verdict */
     UR_NOISY,
     UR_APPROXIMATE, /* it does not, and what it leaves is no noise */
+    UR_INCOMPLETE,  /* the closest when the run was stopped */
 } ur_answer;
 
 typedef struct {

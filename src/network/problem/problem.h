@@ -24,6 +24,7 @@ typedef struct {
     ur_data data;
     unrelu_recover_options options;
     const unrelu_exec *exec;
+    struct ur_watch *watch; /* of what is found so far; NULL: nobody wants that */
 } ur_problem;
 
 /* which biases are fitted */

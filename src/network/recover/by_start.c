@@ -205,6 +205,9 @@ unrelu_status ur_by_start(const ur_problem *given, ur_outcome *out, unrelu_error
     out->guarantee = ur_take_copy(out->arena, note.guarantee);
     out->assumption = ur_take_copy(out->arena, note.assumption);
     UR_TRY(ur_frame_enter(&q.frame, q.start.f, q.start.k, q.V, q.c, q.inside, err));
+    const ur_find find = {
+        .kind = UR_KEPT_FIT, .known = q.start.k, .V = q.inside, .wanted = o->k, .starts = 1};
+    UR_TRY(ur_watch_show(given->watch, &q.frame, find, err));
     UR_TRY(o->exactify == UNRELU_EXACTIFY_SYSTEMS ? by_systems(&q, err)
            : o->exactify == UNRELU_EXACTIFY_NONE  ? as_they_are(&q, err)
                                                   : by_cca(&q, err));

@@ -6,6 +6,7 @@
 #include "dense/blas_pin.h"
 #include "network/data/data.h"
 #include "network/recover/methods.h"
+#include "network/recover/unfinished.h"
 #include "network/verdict/verdict.h"
 #include "pass/parallel.h"
 #include "pass/ranks.h"
@@ -142,10 +143,15 @@ static unrelu_status state_guarantee(const ur_problem *given, const ur_outcome *
 {
     const ur_theorem *theorem = theorem_of(out, method);
     ur_arena *arena = ur_model_arena(model);
-    ur_holds holds;
+    ur_holds holds = UR_UNTESTED;
     model->guarantee = ur_take_copy(arena, out->guarantee[0] ? out->guarantee : theorem->promise);
-    UR_TRY(ur_theorem_ask(theorem, given, out, arena, &holds, &model->guarantee_because, err));
+    unrelu_status status = UNRELU_ECANCELLED;
+    if (out->answer != UR_INCOMPLETE)
+        status = ur_theorem_ask(theorem, given, out, arena, &holds, &model->guarantee_because, err);
     model->guarantee_holds = ur_holds_name(holds);
+    if (status != UNRELU_ECANCELLED || !ur_watch_keeps(given->watch))
+        return status;
+    model->guarantee_because = "the run was stopped before its conditions were looked at";
     return UNRELU_OK;
 }
 
@@ -197,7 +203,12 @@ static unrelu_status certify(const ur_problem *given, const ur_outcome *out, unr
     ur_fractions fractions;
     if (!given->options.certify)
         return UNRELU_OK;
-    UR_TRY(ur_rational(given, out, model->verdict, out->arena, &fractions, err));
+    unrelu_status status = ur_rational(given, out, model->verdict, out->arena, &fractions, err);
+    if (status == UNRELU_ECANCELLED && ur_watch_keeps(given->watch)) {
+        ur_model_warn(model, "certify", "the run was stopped before the check in exact arithmetic");
+        return UNRELU_OK;
+    }
+    UR_TRY(status);
     ur_arena *arena = ur_model_arena(model);
     if (fractions.V)
         model->V_rational = ur_take_copies(arena, fractions.V, model->k * model->d);
@@ -215,6 +226,23 @@ static void warn_inputs(const ur_outcome *out, unrelu_network *model)
                       "the inputs%s have rank %zu, not %zu: rows of V are the shortest of "
                       "those that give the same labels",
                       out->inputs > model->d ? " with a column of ones" : "", out->p, out->inputs);
+}
+
+/* What is stopped before its verdict ends with what it has. */
+static unrelu_status run_method(const ur_problem *given, const ur_method *method, ur_outcome *out,
+                                ur_judgement *judgement, unrelu_error *err)
+{
+    unrelu_status status = method->run(given, out, err);
+    if (status == UNRELU_OK)
+        status = ur_judge(given, out, judgement, err);
+    if (status != UNRELU_ECANCELLED || !ur_watch_keeps(given->watch))
+        return status;
+    if (out->answer == UR_NONE) {
+        *out = ur_outcome_in(out->arena);
+        UR_TRY(ur_unfinished(given, out, err));
+    } else
+        ur_unjudged(given, out);
+    return ur_judge(given, out, judgement, err);
 }
 
 static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, const ur_method *method,
@@ -238,8 +266,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, const
     model->input_names = copy_names(inputs, model->d, 'x', ur_model_arena(model));
     model->label_names = copy_names(labels, model->m, 'a', ur_model_arena(model));
     UR_TRY(check_activation(&given->options, method, err));
-    UR_TRY(method->run(given, &out, err));
-    UR_TRY(ur_judge(given, &out, &judgement, err));
+    UR_TRY(run_method(given, method, &out, &judgement, err));
     UR_TRY(set_model(&out, &judgement, method, model, err));
     UR_TRY(state_guarantee(given, &out, method, model, err));
     UR_TRY(certify(given, &out, model, err));
@@ -254,13 +281,16 @@ static unrelu_status run(unrelu_source *inputs, unrelu_source *labels,
                          unrelu_network **model, unrelu_error *err)
 {
     unrelu_exec here;
+    UR_WATCH(watch);
     ur_problem given = {0};
     *model = NULL;
     unrelu_recover_options_init(&given.options, sizeof given.options);
     UR_TRY(ur_sized_copy(&given.options, sizeof given.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
-    given.exec = exec;
     UR_TRY(ur_ranks_refuse(exec, network ? "certify" : "recover", err));
+    ur_watch_begin(&watch, exec, network ? 0 : given.options.time_limit);
+    given.exec = &watch.exec;
+    given.watch = network ? NULL : &watch;
     if (network)
         given.options.start = network;
     if (network && !options)
@@ -270,6 +300,11 @@ static unrelu_status run(unrelu_source *inputs, unrelu_source *labels,
     UR_BLAS_BEGIN(&here.threads, err);
     unrelu_network *m = ur_network_new(err);
     unrelu_status status = m ? recover(inputs, labels, method, &given, m, err) : UNRELU_ENOMEM;
+    if (status == UNRELU_ECANCELLED && atomic_load(&watch.late))
+        status = ur_fail(err, UNRELU_EDATA,
+                         "the time limit of %g s was reached while the data were read: give more "
+                         "with `time-limit`",
+                         watch.limit);
     return ur_model_hand(m, status, model, err);
 }
 

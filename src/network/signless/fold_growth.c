@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "dense/linear.h"
+#include "network/data/watch.h"
 #include "network/problem/tolerance.h"
 #include "network/signless/signless.h"
 #include "pass/parallel.h"
@@ -43,8 +44,9 @@ typedef struct {
     size_t attempt;
     double *raw; /* rows in the data's coordinates: (room, q) */
     size_t k, room;
-    double least; /* share on rows kept back */
-    int idle;     /* rounds since it fell */
+    double least;    /* share on rows kept back */
+    int idle;        /* rounds since it fell */
+    double residual; /* of the last student; NaN before it */
 } growth;
 
 /* all rows but those that are kept back from a student of k rows */
@@ -177,23 +179,42 @@ static unrelu_status is_noisy(growth *g, const ur_student *student, int *noisy, 
     return UNRELU_OK;
 }
 
+static unrelu_status show(growth *g, const ur_student *student, unrelu_error *err)
+{
+    const ur_folds *folds = &student->folds;
+    const ur_find find = {.kind = UR_KEPT_STUDENT,
+                          .known = student->s.k,
+                          .V = student->s.T,
+                          .wanted = g->given->options.k,
+                          .starts = g->attempt + 1,
+                          .measure = student->s.share};
+    g->residual = sqrt(student->s.share * folds->base / folds->size);
+    return ur_watch_show(g->given->watch, &student->frame, find, err);
+}
+
 unrelu_status ur_fold_grow(const ur_problem *given, ur_terms terms, size_t attempt, ur_arena *arena,
                            ur_student *student, unrelu_error *err)
 {
     const ur_fold_descent how = {.steps = STEPS, .damping = DAMPING, .stall = STALL};
-    growth g = {.given = given, .terms = terms, .attempt = attempt, .least = INFINITY};
+    growth g = {
+        .given = given, .terms = terms, .attempt = attempt, .least = INFINITY, .residual = NAN};
     UR_ARENA(own);
     *student = (ur_student){.tried = 0};
     UR_TRY(first_rows(&g, &own, err));
     for (uint64_t round = 0, births = 0; g.k > 0; round++) {
         UR_ARENA(here);
-        ur_progress(given->exec, "growing a student", (double)g.k / (double)g.room);
+        ur_count(given->exec, (unrelu_counts){.stage = "growing a student",
+                                              .fraction = (double)g.k / (double)g.room,
+                                              .found = g.k,
+                                              .starts = attempt + 1,
+                                              .residual = g.residual});
         UR_TRY(seat(&g, births, &here, student, err));
         if (births > 0)
             UR_TRY(ur_fold_births(&student->folds, births, given->options.seed,
                                   (uint64_t)attempt << 56 | round << 40, &student->s, err));
         UR_TRY(ur_fold_descend(&student->folds, how, &student->s, err));
         student->tried = student->s.k > student->tried ? student->s.k : student->tried;
+        UR_TRY(show(&g, student, err));
         student->met = student->s.share <= student->folds.met;
         if (student->met)
             UR_TRY(ur_fold_prune(&student->folds, &student->s, err));

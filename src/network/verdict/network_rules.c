@@ -628,10 +628,13 @@ unrelu_status ur_judge(const ur_problem *given, const ur_outcome *out, ur_judgem
     static const unrelu_verdict verdicts[] = {[UR_NONE] = UNRELU_VERDICT_FAILED,
                                               [UR_EXACT] = UNRELU_VERDICT_EXACT,
                                               [UR_NOISY] = UNRELU_VERDICT_NOISY,
-                                              [UR_APPROXIMATE] = UNRELU_VERDICT_APPROXIMATE};
+                                              [UR_APPROXIMATE] = UNRELU_VERDICT_APPROXIMATE,
+                                              [UR_INCOMPLETE] = UNRELU_VERDICT_INCOMPLETE};
     unrelu_biases biases = given->options.biases;
     int ones = biases != UNRELU_BIASES_NONE && biases != UNRELU_BIASES_OUTPUT;
     *judgement = (ur_judgement){.verdict = verdicts[out->answer], .gap = NAN};
+    if (out->answer == UR_INCOMPLETE) /* there is no more time */
+        return UNRELU_OK;
     UR_TRY(ur_input_rank(&given->data, ones, given->exec, &judgement->inputs_rank, err));
     judgement->inputs_rank -= ones ? 1 : 0;
     if (out->answer != UR_EXACT)

@@ -145,6 +145,7 @@ unrelu_exec ur_gmp_exec(unrelu_exec *theirs)
     own.context = theirs;
     own.progress = theirs->progress ? their_progress : NULL;
     own.cancelled = theirs->cancelled ? their_cancelled : NULL;
+    own.counts = NULL; /* integers are no neurons */
     return own;
 }
 
