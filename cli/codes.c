@@ -17,6 +17,7 @@ const cli_code cli_codes[] = {
                "header read as data, or not a rectified Gaussian"},
     {"sigma-range", "column: the square of its scale leaves the range of a double"},
     {"missing", "cells are missing, with their number"},
+    {"at-limit", "values that equal the limit of their cell, which nothing says were seen"},
     {"n-below-d", "fewer rows than columns"},
     {"outliers", "rows were left out by --robust"},
     {"dropped", "columns were left out by --drop"},

@@ -385,6 +385,15 @@ int ur_source_is_uncensored(const unrelu_source *source, size_t place)
     return source->reading.uncensored && source->reading.uncensored[place];
 }
 
+void ur_source_told(const unrelu_source *source, unsigned char *told)
+{
+    const size_t *of = source->reading.indicator_of;
+    memset(told, 0, source->d);
+    for (size_t k = 0; of && k < source->width; k++)
+        if (of[k] != SIZE_MAX)
+            told[of[k]] = 1;
+}
+
 const unrelu_source_options *ur_source_asked(const unrelu_source *source)
 {
     return &source->reading.asked;

@@ -76,6 +76,8 @@ unrelu_status ur_source_open_wanted(const char *path, const unrelu_source_option
                                     unrelu_error *err);
 /* whether values of the column are of any sign, and none is censored for what it is */
 int ur_source_is_uncensored(const unrelu_source *source, size_t place);
+/* of its columns: whether another one says which of their values were seen (`indicator`) */
+void ur_source_told(const unrelu_source *source, unsigned char *told);
 /* how it was opened; top codes of its columns, infinite where there is none, or NULL */
 const unrelu_source_options *ur_source_asked(const unrelu_source *source);
 const double *ur_source_top(const unrelu_source *source);

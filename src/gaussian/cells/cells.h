@@ -13,6 +13,9 @@ typedef struct {
     double *x; /* (d, n), column by column: the value, the limit, the lower end; NaN: missing */
     unsigned char *state; /* (d, n) */
     double *upper;        /* (d, n), the upper end of cells between, NaN elsewhere; NULL: none */
+    /* values that equal their limit, of which nothing says that they were seen: their number, and
+     * that of their columns, with the first */
+    size_t at_limit, at_limit_columns, at_limit_first;
 } ur_cells;
 
 /* --- cells_load.c --- */

@@ -13,6 +13,8 @@ typedef struct {
     const ur_cells_rules *rules;
     ur_table samples, limits; /* limits: empty where there are none */
     unsigned char *any_sign;  /* of columns: no value is censored for what it is */
+    unsigned char *told;      /* of columns: another one says which values were seen */
+    size_t *at_limit;         /* of columns: values that equal their limit, untold */
 } reader;
 
 static const unsigned char states[] = {[UR_BELOW_GIVEN] = UR_BELOW,
@@ -67,6 +69,8 @@ static unrelu_status read_cell(const reader *r, size_t row, size_t column, doubl
                      x);
         *value = at;
         *state = UR_BELOW;
+    } else {
+        r->at_limit[column] += x == limit && !r->told[column];
     }
     if (!*what)
         return UNRELU_OK;
@@ -111,7 +115,10 @@ static unrelu_status find_signs(reader *r, ur_arena *arena, unrelu_error *err)
 {
     size_t d = r->samples.columns;
     r->any_sign = ur_take(arena, d, 1);
+    r->told = ur_take(arena, d, 1);
+    r->at_limit = ur_take(arena, d, sizeof *r->at_limit);
     UR_TRY(ur_arena_status(arena, err));
+    ur_source_told(r->source, r->told);
     for (size_t j = 0; j < d; j++)
         r->any_sign[j] =
             ur_source_is_uncensored(r->source, j) || (r->rules->limit && r->rules->limit[j] < 0);
@@ -128,7 +135,7 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
                             unrelu_error *err)
 {
     UR_ARENA(own);
-    reader r = {source, rules, {0}, {0}, NULL};
+    reader r = {.source = source, .rules = rules};
     *cells = (ur_cells){0};
     UR_TRY(ur_table_load(source, exec, NULL, &own, &r.samples, err));
     if (rules->limits) {
@@ -137,7 +144,8 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
     }
     UR_TRY(find_signs(&r, &own, err));
     size_t n = r.samples.rows, d = r.samples.columns;
-    ur_cells read = {n, d, ur_take(arena, n, d * sizeof *read.x), ur_take(arena, n, d), NULL};
+    ur_cells read = {
+        .n = n, .d = d, .x = ur_take(arena, n, d * sizeof *read.x), .state = ur_take(arena, n, d)};
     if (r.samples.upper)
         read.upper = ur_take(arena, n, d * sizeof *read.upper);
     UR_TRY(ur_arena_status(arena, err));
@@ -147,6 +155,12 @@ unrelu_status ur_cells_load(unrelu_source *source, const ur_cells_rules *rules,
             if (read.upper)
                 read.upper[j * n + i] = r.samples.upper[i * d + j];
         }
+    for (size_t j = d; j > 0; j--) {
+        size_t count = r.at_limit[j - 1];
+        read.at_limit += count;
+        read.at_limit_columns += count > 0;
+        read.at_limit_first = count > 0 ? j - 1 : read.at_limit_first;
+    }
     *cells = read;
     return UNRELU_OK;
 }

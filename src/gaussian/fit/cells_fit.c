@@ -330,6 +330,21 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
 
 /* ---- the walk ---- */
 
+static void warn_at_limit(const work *w)
+{
+    const ur_cells *c = &w->cells;
+    if (c->at_limit > 0)
+        ur_model_warn(
+            w->model, "at-limit",
+            "%zu value%s of %zu column%s (the first: %.40s) equal%s the limit of the cell, "
+            "and nothing says whether it was seen: taken as seen; where the limit was "
+            "written for what lies below it, write 0 or '<' and the limit there, or name "
+            "the columns that tell (`indicator`)",
+            c->at_limit, c->at_limit == 1 ? "" : "s", c->at_limit_columns,
+            c->at_limit_columns == 1 ? "" : "s", unrelu_source_name(w->source, c->at_limit_first),
+            c->at_limit == 1 ? "s" : "");
+}
+
 int ur_fit_needs_cells(const unrelu_gaussian_options *o)
 {
     return o->angles == UNRELU_ANGLES_LIKELIHOOD || o->transform != UNRELU_TRANSFORM_NONE ||
@@ -409,5 +424,6 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                       "`limits`",
                       w.guessed, w.guessed == 1 ? "" : "s", w.guessed_columns,
                       w.guessed_columns == 1 ? "" : "s");
+    warn_at_limit(&w);
     return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL, NULL}, err);
 }
