@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/random.h"
+#include "law/cell_left_out.h"
 #include "law/cell_margin.h"
+#include "law/left_out.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -405,6 +407,70 @@ static void b_and_s_move_together_as_told(void **state)
     near(sqrt(z2 / RUNS), 1, 0.08);
 }
 
+/* Of 40 rows with cells of every kind: sums of squares of what the margin moves by where a row is
+ * left out are those of fits without it, and those of V times the score are short of them. */
+static void what_rows_move_is_that_of_fits_without_them(void **state)
+{
+    (void)state;
+    enum { FEW = 40 };
+    double told = 0, plain = 0, left = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        UR_ARENA(arena);
+        sample s;
+        ur_cell_column column;
+        unrelu_error err = {0};
+        draw(1, 2, (double[]){0, 0.7}, 2, 0.1, FEW, 700 + seed, &s);
+        for (size_t i = 0; i < FEW; i++) {
+            double x = s.x[i];
+            s.upper[i] = NAN;
+            if (s.state[i] == SEEN && x > 4) {
+                s.state[i] = ABOVE;
+                s.x[i] = 4;
+            } else if (s.state[i] == SEEN && i % 3 == 0) {
+                s.state[i] = BETWEEN;
+                s.x[i] = floor(x);
+                s.upper[i] = floor(x) + 1;
+            }
+        }
+        assert_int_equal(ur_cell_column_open(&arena, FEW, s.x, s.upper, s.state, &column, &err),
+                         UNRELU_OK);
+        ur_cell_left_out sums = ur_cell_left_out_sums(&column);
+        const ur_margin *m = &column.margin.margin;
+        double bb = 0, bs = 0, ss = 0;
+        for (size_t i = 0; i < FEW; i++) {
+            sample without = s;
+            without.state[i] = MISSING;
+            ur_cell_margin other = fit(&without);
+            bb += pow(other.margin.b - m->b, 2);
+            bs += (other.margin.b - m->b) * (other.margin.s - m->s);
+            ss += pow(other.margin.s - m->s, 2);
+            plain += column.s_by[i] * column.s_by[i] / (m->s * m->s);
+        }
+        near(sums.bb / bb, 1, 0.09);
+        near(sums.ss / ss, 1, 0.07);
+        near((sums.bs - bs) / sqrt(bb * ss), 0, 0.08);
+        told += sums.ss / (m->s * m->s);
+        left += ss / (m->s * m->s);
+    }
+    near(told / left, 1, 0.04);
+    assert_true(plain / left < 0.94);
+}
+
+/* H = 1, and a row that knows a share of e: beyond 95 % its move is that of the whole */
+static void a_row_that_carries_all_is_not_left_out(void **state)
+{
+    (void)state;
+    const double H[3] = {1, 0, 1};
+    double move[2];
+    ur_left_out_move(H, &(ur_margin_row){{1, 0.5}, {0.94, 0, 0}}, move);
+    near(move[0], 1 / 0.06, 1e-12 / 0.06);
+    near(move[1], -0.5, 1e-12);
+    ur_left_out_move(H, &(ur_margin_row){{1, 0.5}, {0.96, 0, 0}}, move);
+    near(move[0], 1, 1e-12);
+    ur_left_out_move(H, &(ur_margin_row){{1, 0.5}, {2, 0, 2}}, move);
+    near(move[0], 1, 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +488,8 @@ int main(void)
         cmocka_unit_test(what_has_no_maximum_is_told),
         cmocka_unit_test(standard_errors_are_calibrated),
         cmocka_unit_test(b_and_s_move_together_as_told),
+        cmocka_unit_test(what_rows_move_is_that_of_fits_without_them),
+        cmocka_unit_test(a_row_that_carries_all_is_not_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -130,6 +130,27 @@ static void threads_do_not_change_a_bit(void **state)
     free(x);
 }
 
+/* sums of a pass and cells one by one: the same margins, the same rows left out */
+static void both_routes_have_the_same_errors_of_margins(void **state)
+{
+    (void)state;
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.errors = UNRELU_ERRORS_ROBUST;
+    double *x = draw_skewed();
+    unrelu_gaussian *pass = fit_rows(x, o, 1);
+    o.angles = UNRELU_ANGLES_LIKELIHOOD;
+    unrelu_gaussian *cells = fit_rows(x, o, 1);
+    for (size_t i = 0; i < D; i++) {
+        assert_near(pass->b_se[i] / cells->b_se[i], 1, 1e-6);
+        assert_near(pass->scale_se[i] / cells->scale_se[i], 1, 1e-6);
+        assert_near(pass->b_scale_cov[i] / cells->b_scale_cov[i], 1, 1e-6);
+    }
+    unrelu_gaussian_free(cells);
+    unrelu_gaussian_free(pass);
+    free(x);
+}
+
 /* Values of Student's law with 3 degrees of freedom, whose fourth moment is infinite, and normal
  * ones, in both routes: what is wrong is said of the former alone. */
 static void heavy_tails_are_named(void **state)
@@ -174,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(robust_errors_are_those_of_the_jackknife),
+        cmocka_unit_test(both_routes_have_the_same_errors_of_margins),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(heavy_tails_are_named),
         cmocka_unit_test(errors_hang_on_few_rows_by_their_number_and_share),

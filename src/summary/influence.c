@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "summary/influence.h"
 
+#include "law/left_out.h"
+#include "law/normal.h"
 #include "summary/column_sums.h"
 
 #include <math.h>
@@ -83,11 +85,27 @@ double ur_influence_pair_of(const ur_influence_pair *pair, const ur_influence_ce
     return along_pair(pair->by, first->kind, second->kind, first->t, second->t);
 }
 
+/* what b and s of a column move by where the row is left out */
+static void leave_out(const ur_influence_column *c, ur_influence_kind kind, double t, double *b,
+                      double *s)
+{
+    double a = (t + c->shift - c->b) / c->s, limit = -c->b / c->s, move[2];
+    if (kind == UR_ABSENT || c->information[0] == 0)
+        return;
+    ur_margin_row row = kind == UR_ABOVE_LIMIT
+                            ? ur_margin_row_seen(a)
+                            : ur_margin_row_limited(limit, -ur_normal_hazard(-limit));
+    ur_left_out_move(c->information, &row, move);
+    *b = c->s * move[0];
+    *s = c->s * move[1];
+}
+
 static void add_row(const ur_influence_plan *plan, const row *r, const ur_influence_view *v)
 {
     size_t d = plan->d;
     for (size_t i = 0; i < d; i++) {
         double b = r->b[i], s = r->s[i];
+        leave_out(&plan->columns[i], r->kind[i], r->t[i], &b, &s);
         v->bb[i] += b * b;
         v->bs[i] += b * s;
         v->ss[i] += s * s;

@@ -2,7 +2,8 @@
 /* The squares of what each row moves the estimates by, added over rows: variances that hold
  * whatever the law. Where estimates are functions of sums over rows, a row moves them by the
  * derivative of the function along what the row adds to the sums: a polynomial in its cells, whose
- * coefficients the caller knows. */
+ * coefficients the caller knows. The moves of a column's own b and s are those that leave the row
+ * out, where the caller knows its information. */
 #ifndef UR_INFLUENCE_H
 #define UR_INFLUENCE_H
 
@@ -14,6 +15,8 @@ typedef struct {
     size_t index; /* in the block */
     double limit, unit, shift, s;
     double b_by[4], s_by[4];
+    double b;              /* as t + shift is */
+    double information[3]; /* of left_out.h, of all rows; 0: moves of single rows are as above */
 } ur_influence_column;
 
 /* What each kind of row adds to the sums of a pair: both cells at their limits; the first above;
@@ -46,7 +49,7 @@ typedef struct {
 } ur_influence_plan;
 
 typedef struct {
-    double *bb, *bs, *ss, *ssss; /* d: of b and s, and the fourth powers of s */
+    double *bb, *bs, *ss, *ssss; /* d: of b and s, and the fourth powers of s, rows left out */
     double *rho, *product;       /* d x d, i < j: of rho, and of rho s1 s2 divided by s1 s2 */
 } ur_influence_view;
 

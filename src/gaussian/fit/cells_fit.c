@@ -8,6 +8,7 @@
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/cell_joint.h"
+#include "law/cell_left_out.h"
 #include "law/cell_pair.h"
 #include "law/power.h"
 #include "pass/parallel.h"
@@ -121,22 +122,20 @@ static double common_limit(const work *w, size_t j)
                : limit;
 }
 
-/* sums over rows, or over clusters of rows, of what they move b and scale by */
+/* sums over rows, each left out in turn, or over clusters of rows, of what they move b and scale by
+ */
 static unrelu_status add_squares(const work *w, const ur_cell_column *c, ur_group_squares *out,
                                  unrelu_error *err)
 {
     UR_ARENA(arena);
+    if (w->groups.count == 0) {
+        ur_cell_left_out moved = ur_cell_left_out_sums(c);
+        *out = (ur_group_squares){moved.bb, moved.bs, moved.ss, moved.ssss};
+        return UNRELU_OK;
+    }
     double *room = ur_take(&arena, 2 * w->groups.count, sizeof *room);
     UR_TRY(ur_arena_status(&arena, err));
-    *out = (ur_group_squares){0, 0, 0, 0};
-    if (w->groups.count > 0)
-        *out = ur_groups_squares(&w->groups, c->b_by, c->s_by, room);
-    for (size_t k = 0; w->groups.count == 0 && k < c->n; k++) {
-        out->aa += c->b_by[k] * c->b_by[k];
-        out->ab += c->b_by[k] * c->s_by[k];
-        out->bb += c->s_by[k] * c->s_by[k];
-        out->bbbb += pow(c->s_by[k], 4);
-    }
+    *out = ur_groups_squares(&w->groups, c->b_by, c->s_by, room);
     return UNRELU_OK;
 }
 

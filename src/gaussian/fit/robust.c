@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
+#include "law/left_out.h"
+#include "law/normal.h"
 #include "model/samples.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
@@ -40,6 +42,19 @@ typedef struct {
 
 /* ---- one column ---- */
 
+/* of all rows, observed: sums of what left_out.h says of one */
+static void set_information(const ur_margin_sums *x, const ur_margin *m, double H[3])
+{
+    double zeros = x->n - x->positive, mean = (x->shift - m->b) / m->s, limit = -m->b / m->s;
+    double first = x->sum / m->s, second = x->square / (m->s * m->s);
+    double a = first + x->positive * mean;
+    double aa = second + mean * (2 * first + x->positive * mean);
+    ur_margin_row zero = ur_margin_row_limited(limit, -ur_normal_hazard(-limit));
+    H[0] = x->positive + (zeros > 0 ? zeros * zero.h[0] : 0);
+    H[1] = -a + (zeros > 0 ? zeros * zero.h[1] : 0);
+    H[2] = x->positive + aa + (zeros > 0 ? zeros * zero.h[2] : 0);
+}
+
 static void set_column(const ur_fit *fit, const ur_fit_column *c, ur_influence_column *out)
 {
     const ur_margin_sums at = ur_fit_margin_sums(fit, &fit->v, c, NULL);
@@ -49,7 +64,11 @@ static void set_column(const ur_fit *fit, const ur_fit_column *c, ur_influence_c
                                  .limit = fit->summary->limit[c->index],
                                  .unit = ldexp(1, -c->exponent),
                                  .shift = c->shift,
+                                 .b = c->margin.b,
                                  .s = c->margin.s};
+    /* the truncated likelihood knows its rows otherwise */
+    if (fit->options->norms == UNRELU_NORMS_CENSORED && c->margin.s > 0)
+        set_information(&at, &c->margin, out->information);
     for (int k = 0; k < 4; k++) {
         ur_margin up, down;
         double step = MOVED * size[k];
