@@ -169,6 +169,23 @@ static void it_is_the_default_for_fewer_labels_than_neurons(void **state)
     }
 }
 
+/* which lives on when the copy of the data that the method was run on is gone */
+static void the_precision_of_labels_is_told_by_default(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"single", "digits:8"};
+    for (int printed = 0; printed < 2; printed++) {
+        planted_network p = plant_of((size){8, 10, 4, 500, .5, 14});
+        for (size_t i = 0; i < p.n * p.options.m; i++)
+            p.a[i] = printed ? round(1e7 * p.a[i]) / 1e7 : (double)(float)p.a[i];
+        unrelu_network *model = recover(&p, NULL);
+        assert_string_equal(model->method, "signless");
+        assert_string_equal(model->precision, names[printed]);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 static const char *warning_of(const unrelu_network *model, const char *code)
 {
     for (size_t i = 0; i < model->warning_count; i++)
@@ -262,6 +279,7 @@ int main(void)
         cmocka_unit_test(noise_is_told_from_a_missing_neuron),
         cmocka_unit_test(fewer_neurons_than_there_are_do_not_do),
         cmocka_unit_test(it_is_the_default_for_fewer_labels_than_neurons),
+        cmocka_unit_test(the_precision_of_labels_is_told_by_default),
         cmocka_unit_test(signs_that_cannot_be_decided_are_open),
         cmocka_unit_test(linear_parts_are_told),
         cmocka_unit_test(the_slope_of_a_leaky_relu_is_found),

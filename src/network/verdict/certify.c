@@ -146,7 +146,8 @@ unrelu_status ur_certify(const ur_problem *given, const ur_weights *w, const ur_
         p.largest[i / w->k] = fmax(p.largest[i / w->k], fabs(w->U[i]));
     UR_TRY(ur_blocks_sum(&blocks, given->exec, "certifying", sum, err));
     read_sums(&p, sum, certificate);
-    return UNRELU_OK;
+    certificate->precision = ur_take_copy(kept, certificate->precision); /* outlives the data */
+    return ur_arena_status(kept, err);
 }
 
 unrelu_status ur_certify_fit(const ur_problem *given, const ur_frame *frame,
