@@ -26,6 +26,7 @@ static void fill(size_t count, double *to)
 static int own_labels;      /* every neuron has a label of its own, */
 static double other_labels; /* with so much of the others in it; */
 static double alike;        /* or rows of U differ by so much alone */
+static double faint = 1;    /* of the first neuron's outputs */
 
 /* a (N x k) = relu(V x) U for the first d columns of x, rows of V scaled to unit length */
 static void set_labels(size_t d, size_t k, double *V, double *U)
@@ -35,6 +36,8 @@ static void set_labels(size_t d, size_t k, double *V, double *U)
         U[i] = i % (k + 1) ? other_labels : 1;
     for (size_t i = 0; i < k * k && alike > 0; i++)
         U[i] = i % (k + 1) ? 1 : 1 + alike;
+    for (size_t i = 0; i < k; i++)
+        U[i * k] *= faint;
     memset(a, 0, sizeof a);
     for (size_t j = 0; j < k; j++) {
         double length = 0;
@@ -269,6 +272,22 @@ static void inputs_that_leave_V_less_than_half_of_the_digits_are_told(void **sta
     }
 }
 
+/* doubles: of what is a 1e-9 of the labels a row of V keeps seven digits */
+static void neurons_that_are_too_faint_for_half_of_the_digits_are_told(void **state)
+{
+    (void)state;
+    static const double sizes[] = {1e-5, 1e-9};
+    for (int t = 0; t < 2; t++) {
+        double V[] = {1, 0, .5, 0, 1, -.5};
+        fill(N * D, x);
+        alike = 1;
+        faint = sizes[t];
+        expect(D, 2, V, 0, "its row of V is known to about", t);
+        alike = 0;
+        faint = 1;
+    }
+}
+
 static void rows_within_1e_5_are_told_as_twins(void **state)
 {
     (void)state;
@@ -473,6 +492,7 @@ int main(void)
         cmocka_unit_test(a_neuron_that_rounding_covers_is_judged_with_all_weights),
         cmocka_unit_test(a_neuron_that_is_lost_in_the_floor_of_few_digits_is_told),
         cmocka_unit_test(inputs_that_leave_V_less_than_half_of_the_digits_are_told),
+        cmocka_unit_test(neurons_that_are_too_faint_for_half_of_the_digits_are_told),
         cmocka_unit_test(rows_within_1e_5_are_told_as_twins),
         cmocka_unit_test(a_row_in_the_span_of_opposite_pairs_is_told),
         cmocka_unit_test(a_sample_within_1e_9_of_a_kink_lies_on_it),

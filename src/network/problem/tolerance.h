@@ -78,9 +78,10 @@ static inline double ur_kink_width(const ur_data *data)
 /* 1 - leverage: whatever the label of the sample that decides most, its own equation shows only
  * this share of an error in it. */
 #define UR_HINGE 1e-6
-/* Of the digits of the labels, the share that is left of V where inputs are nearly dependent: eight
- * of sixteen, for inputs of condition 3e7; four of eight for labels in single precision. Larger,
- * and inputs with noise of 1e-6 on a few dimensions are doubted, of which V is known to 1e-9. */
+/* Of the digits of the labels, the share that is left of V where inputs are nearly dependent, or a
+ * neuron makes little of the labels: eight of sixteen, for inputs of condition 3e7; four of eight
+ * for labels in single precision. Larger, and inputs with noise of 1e-6 on a few dimensions are
+ * doubted, of which V is known to 1e-9. */
 #define UR_DIGITS_OF_V 0.5
 /* The same where labels carry few digits, in floors: an error of a thousandth must show. */
 #define UR_HINGE_FLOORS 1000

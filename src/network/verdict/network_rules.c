@@ -385,30 +385,57 @@ static unrelu_status test_leverage(const void *facts, ur_breach *breach)
     return UNRELU_OK;
 }
 
-/* V = back V~, and V~ errs by what is left of the labels: relative to its length, a row of V errs
- * by that times |back| |V~_j| / |V_j| at most */
+/* size of a neuron whose v x has this root mean square, in the label that it is most of, at most 1
+ */
+static double share_of(const look *l, size_t j, double rms)
+{
+    const ur_data *data = l->data;
+    const ur_weights *w = l->weights;
+    double share = 0;
+    for (size_t i = 0; i < w->m; i++) {
+        double size = data->column_rms[i] * data->column_unit[i];
+        share = fmax(share, size > 0 ? fabs(w->U[i * w->k + j]) * rms / size : 0);
+    }
+    return fmin(share, 1);
+}
+
+/* V = back V~, and V~_j errs by what is left of the labels, over the neuron's share of them:
+ * relative to its length, a row of V errs by that times |back| |V~_j| / |V_j| at most */
 static unrelu_status test_condition(const void *facts, ur_breach *breach)
 {
     const look *l = facts;
     const ur_weights *w = l->weights;
-    size_t p = l->seen->p, q = l->seen->q;
+    size_t p = l->seen->p, q = l->seen->q, worst = 0;
     UR_ARENA(arena);
     double *rows = ur_take(&arena, w->k, q * sizeof *rows);
     double *V = ur_take(&arena, w->k, p * sizeof *V), *s = ur_take(&arena, p, sizeof *s);
-    double largest = 0, left = fmax(l->evidence->certificate.residual, DBL_EPSILON);
+    double largest = 0, share = 1, left = fmax(l->evidence->certificate.residual, DBL_EPSILON);
     UR_TRY(ur_arena_status(&arena, breach->err));
     ur_rows_join(w->k, w->d, q, w->V, w->c, rows);
     ur_frame_forth(l->seen, w->k, rows, V);
     UR_TRY(ur_svd(q, p, l->seen->back, NULL, s, NULL, breach->err));
-    for (size_t j = 0; j < w->k; j++)
-        largest = fmax(largest, ur_norm(p, V + j * p) / ur_norm(q, rows + j * q));
+    for (size_t j = 0; j < w->k; j++) {
+        double length = ur_norm(p, V + j * p), part = share_of(l, j, length);
+        double magnified = length / ur_norm(q, rows + j * q) / part;
+        if (!(magnified <= largest)) {
+            largest = magnified;
+            share = part;
+            worst = j;
+        }
+    }
     double condition = s[0] * largest;
-    if (left * condition > pow(left, UR_DIGITS_OF_V))
-        ur_breach_tell(
-            breach,
-            "the inputs are nearly dependent (condition about %.1g): rows of V are known to "
-            "about %.0e",
-            condition, left * condition);
+    if (left * condition <= pow(left, UR_DIGITS_OF_V))
+        return UNRELU_OK;
+    if (left * condition * share > pow(left, UR_DIGITS_OF_V))
+        ur_breach_tell(breach,
+                       "the inputs are nearly dependent (condition about %.1g): rows of V are "
+                       "known to about %.0e",
+                       condition * share, left * condition);
+    else
+        ur_breach_tell(breach,
+                       "neuron %zu makes but %.1g of the labels, which are met to %.1g of their "
+                       "size: its row of V is known to about %.0e",
+                       worst + 1, share, left, left * condition);
     return UNRELU_OK;
 }
 
@@ -577,8 +604,9 @@ static const ur_rule rules[] = {
      "where the labels do not show each neuron by its pattern: no sample has a leverage on all "
      "weights above 1 - 1e-6 (less where labels carry few digits)",
      is_hidden, test_leverage, LOWERS},
-    {"uncertified", "the inputs leave V half of the digits of the labels", NULL, test_condition,
-     LOWERS},
+    {"uncertified",
+     "the inputs, and the size of each neuron, leave V half of the digits of the labels", NULL,
+     test_condition, LOWERS},
     {"linear-part", "no part of the map is linear in x", has_linear_part, test_linear, LOWERS},
     {"signs-open", "the labels decide on the signs of the rows of V", has_open_signs, test_signs,
      LOWERS},
