@@ -423,6 +423,7 @@ int main(int argc, char **argv)
     k_found(10, 5, 5, 1000, .5, 20);
     k_found(10, 5, 8, 2000, 1, 20);
     k_found(20, 10, 12, 2000, .1, 10);
+    k_found(10, 5, 8, 40000, .5, 10);
     student(2, 100);
     student(3, 100);
     student(INFINITY, 100);

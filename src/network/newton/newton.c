@@ -36,6 +36,11 @@ static const double SHARP = 400 * DBL_EPSILON * DBL_EPSILON;
  * at n = 200 from 1.5 rad 1 without, 12 with; weighted expm1sq at n = 1000 from .2 rad 2, 12.) */
 static const double LONGEST_STEP = .3;
 
+/* What a step promises, times this, has to reach the goal: the model knows of a full step what
+ * several will gain. Larger, and fits that cannot come there take longer; at 1 those that do in
+ * two steps are left. */
+static const double REACH = 4;
+
 enum { QR_ROWS = 20000 }; /* rows up to which B is also found by QR, n q^2 flops on one thread */
 
 unrelu_status ur_newton_alloc(const ur_newton *problem, size_t k, ur_arena *arena,
@@ -227,6 +232,8 @@ unrelu_status ur_newton_solve(const ur_newton *problem, int steps, double tolera
         if (!formed)
             UR_TRY(ur_newton_model_form(w, &o.model, err));
         UR_TRY(ur_newton_model_step(w, &o.model, lambda, 0, o.s, &promised, &positive, err));
+        if (!formed && positive && REACH * promised < before - problem->goal && problem->goal > 0)
+            break;
         w->next.rss = INFINITY;
         if (positive) {
             shorten(w, o.s, &promised);

@@ -21,6 +21,8 @@ typedef struct {
     const double *weight; /* n factors of the rows of f and a, or NULL */
     unrelu_activation f;
     int constant; /* e is fitted: a constant feature beside the k neurons */
+    double goal;  /* rss that is worth going on for: a solve ends where the model promises far less;
+                   * 0: none */
     const unrelu_exec *exec;
 } ur_newton;
 

@@ -105,7 +105,10 @@ unrelu_status ur_likelihood(const ur_problem *given, const ur_frame *frame,
     UR_ARENA(arena);
     ur_frame all;
     ur_newton_fit fit;
-    UR_TRY(ur_frame_make(data, data->n, frame->terms, 0, &arena, &all, err));
+    if (frame->n == data->n)
+        all = *frame;
+    else
+        UR_TRY(ur_frame_make(data, data->n, frame->terms, 0, &arena, &all, err));
     ur_newton problem = ur_frame_problem(&all, f, given->exec);
     double *raw = ur_take(&arena, start->k, frame->q * sizeof *raw);
     UR_TRY(ur_newton_alloc(&problem, start->k, &arena, &fit, err));

@@ -19,10 +19,14 @@ typedef struct {
 } ur_best;
 
 /* Ends as soon as `enough` starts agree on the best. before (may be NULL): rows v, c (smaller x q)
- * of the best fit with fewer neurons, which random ones complete to one more start. */
+ * of a fit: of k neurons it is a start, of fewer random rows complete it to one. */
 unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
                         const double *before, size_t smaller, ur_arena *arena, ur_best *best,
                         unrelu_error *err);
+/* from the rows V (k x p, in the frame) alone; goal: as in newton.h, 0: none */
+unrelu_status ur_start_once(const ur_problem *given, const ur_frame *frame, size_t k,
+                            const double *V, double goal, ur_arena *arena, ur_best *best,
+                            unrelu_error *err);
 /* free parameters of a network with these terms */
 double ur_parameters(const ur_problem *given, size_t k, ur_terms terms);
 

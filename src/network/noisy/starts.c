@@ -53,6 +53,15 @@ typedef struct {
     ur_best *best;
 } race;
 
+/* per cell of the frame: all that the fit saw, and nothing else */
+static void set_criterion(const ur_problem *given, const ur_frame *frame, size_t k, ur_best *best)
+{
+    double cells = (double)(frame->n * frame->m);
+    best->residual = sqrt(best->fit.rss / frame->size);
+    best->bic = cells * log(fmax(best->cost / cells, DBL_MIN)) +
+                ur_parameters(given, k, frame->terms) * log(cells);
+}
+
 /* what the starts need, in `arena`; the best fit in `kept` */
 static unrelu_status open_race(race *q, size_t k, ur_arena *arena, ur_arena *kept,
                                unrelu_error *err)
@@ -221,15 +230,27 @@ static unrelu_status try_random(race *q, size_t number, size_t known, unrelu_err
     return enter_raw(q, err);
 }
 
-static unrelu_status try_grown(race *q, const double *before, size_t smaller, unrelu_error *err)
+/* `known` rows v, c into q->raw and q->c */
+static void set_raw(race *q, const double *before, size_t known)
 {
     size_t d = q->frame->d, wide = q->frame->q;
-    if (!before || smaller >= q->start.k)
-        return UNRELU_OK;
-    for (size_t j = 0; j < smaller; j++) {
+    for (size_t j = 0; j < known; j++) {
         memcpy(q->raw + j * d, before + j * wide, d * sizeof *q->raw);
         q->c[j] = wide > d ? before[j * wide + d] : 0;
     }
+}
+
+static unrelu_status try_same(race *q, const double *before, unrelu_error *err)
+{
+    set_raw(q, before, q->start.k);
+    return enter_raw(q, err);
+}
+
+static unrelu_status try_grown(race *q, const double *before, size_t smaller, unrelu_error *err)
+{
+    if (!before || smaller >= q->start.k)
+        return UNRELU_OK;
+    set_raw(q, before, smaller);
     return try_random(q, 500, smaller, err);
 }
 
@@ -291,6 +312,10 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
     UR_ARENA(own);
     UR_TRY(open_race(&q, k, &own, arena, err));
+    if (before && smaller == k) { /* it was chosen, and is no witness that others agree */
+        UR_TRY(try_same(&q, before, err));
+        enough++;
+    }
     if (joint)
         UR_TRY(try_grown(&q, before, smaller, err));
     for (size_t i = 0; joint && enough > 1 && i < SPLITS && !is_over(&q, SIZE_MAX); i++)
@@ -305,10 +330,26 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
     for (size_t i = 0; i < tries && !is_over(&q, enough); i++)
         UR_TRY(try_random(&q, i, 0, err));
     best->agree = count_agreeing(&q);
-    /* per cell, and for the cells of all rows: frames of different k may differ in rows */
-    double cells = (double)(frame->n * frame->m), all = (double)(given->data.n * given->data.m);
-    best->residual = sqrt(best->fit.rss / frame->size);
-    best->bic = all * log(fmax(best->cost / cells, DBL_MIN)) +
-                ur_parameters(given, k, frame->terms) * log(all);
+    if (before && smaller == k && best->starts > 1) {
+        best->agree -= best->agree > 1;
+        best->starts--;
+    }
+    set_criterion(given, frame, k, best);
+    return UNRELU_OK;
+}
+
+unrelu_status ur_start_once(const ur_problem *given, const ur_frame *frame, size_t k,
+                            const double *V, double goal, ur_arena *arena, ur_best *best,
+                            unrelu_error *err)
+{
+    memset(best, 0, sizeof *best);
+    race q = {.given = given, .frame = frame, .best = best};
+    UR_ARENA(own);
+    UR_TRY(open_race(&q, k, &own, arena, err));
+    if (!q.cut && !q.weight)
+        q.problem.goal = goal;
+    UR_TRY(enter(&q, V, err));
+    best->agree = 1;
+    set_criterion(given, frame, k, best);
     return UNRELU_OK;
 }

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many neurons noisy labels have: births, costs, and what all rows show beyond some. */
+#include "networks.h"
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "network/noisy/birth.h"
+#include "network/noisy/count.h"
+
+enum { ROWS = 2000, D = 6, K = 4, M = 3 };
+
+/* labels of K random neurons with noise, and a fit of the planted rows but for the last `missing`
+ */
+typedef struct {
+    double x[ROWS * D], a[ROWS * M];
+    double V[K * D], U[M * K];
+    ur_newton problem;
+} sample;
+
+static void set_sample(sample *s, double noise)
+{
+    static double e[ROWS * M];
+    ur_random_normals(3, 90, 0, ROWS * D, s->x);
+    ur_random_normals(3, 91, 0, K * D, s->V);
+    ur_random_normals(3, 92, 0, M * K, s->U);
+    ur_random_normals(3, 93, 0, ROWS * M, e);
+    for (size_t j = 0; j < K; j++) {
+        double square = 0;
+        for (size_t i = 0; i < D; i++)
+            square += s->V[j * D + i] * s->V[j * D + i];
+        for (size_t i = 0; i < D; i++)
+            s->V[j * D + i] /= sqrt(square);
+    }
+    for (size_t i = 0; i < ROWS; i++)
+        for (size_t r = 0; r < M; r++) {
+            s->a[i * M + r] = noise * e[i * M + r];
+            for (size_t j = 0; j < K; j++) {
+                double t = 0;
+                for (size_t l = 0; l < D; l++)
+                    t += s->V[j * D + l] * s->x[i * D + l];
+                s->a[i * M + r] += s->U[r * K + j] * fmax(0, t);
+            }
+        }
+    s->problem = (ur_newton){
+        .n = ROWS, .p = D, .m = M, .x = s->x, .a = s->a, .f = {UNRELU_RELU, 0}, .constant = 1};
+}
+
+/* rss of these rows, U and e by least squares */
+static double rss_of(const sample *s, size_t k, const double *V, ur_arena *arena,
+                     ur_newton_fit *fit)
+{
+    unrelu_error err = {0};
+    must(ur_newton_alloc(&s->problem, k, arena, fit, &err), &err);
+    memcpy(fit->V, V, k * D * sizeof *V);
+    must(ur_newton_outer(&s->problem, fit, &err), &err);
+    return fit->rss;
+}
+
+static void a_birth_is_near_the_neuron_that_is_missing(void **state)
+{
+    (void)state;
+    static sample s;
+    UR_ARENA(arena);
+    ur_newton_fit fit;
+    unrelu_error err = {0};
+    double rows[K * D], gain, along = 0;
+    set_sample(&s, .1);
+    double without = rss_of(&s, K - 1, s.V, &arena, &fit);
+    memcpy(rows, s.V, sizeof rows);
+    must(ur_birth(&s.problem, &fit, 1, 0, rows + (K - 1) * D, &gain, &err), &err);
+    for (size_t i = 0; i < D; i++)
+        along += rows[(K - 1) * D + i] * s.V[(K - 1) * D + i];
+    assert_true(fabs(along) > .9); /* v and -v differ by what is linear */
+    double with = rss_of(&s, K, rows, &arena, &fit);
+    assert_near(gain / (without - with), 1, 1e-6);
+    assert_true(gain > .5 * without);
+}
+
+/* to noise alone a birth gains about (sqrt(m) + sqrt(d))^2 variances of it: 17.5 here */
+static void a_birth_gains_little_of_noise(void **state)
+{
+    (void)state;
+    static sample s;
+    UR_ARENA(arena);
+    ur_newton_fit fit;
+    unrelu_error err = {0};
+    double v[D], gain;
+    set_sample(&s, .1);
+    rss_of(&s, K, s.V, &arena, &fit);
+    must(ur_birth(&s.problem, &fit, 1, 0, v, &gain, &err), &err);
+    assert_true(gain > 5 * .01 && gain < 35 * .01);
+}
+
+static void costs_are_what_neurons_take(void **state)
+{
+    (void)state;
+    static sample s;
+    UR_ARENA(arena);
+    ur_newton_fit fit, less;
+    unrelu_error err = {0};
+    double costs[K], rows[K * D];
+    set_sample(&s, .1);
+    double all = rss_of(&s, K, s.V, &arena, &fit);
+    must(ur_neuron_costs(&s.problem, &fit, costs, &err), &err);
+    for (size_t j = 0; j < K; j++) {
+        for (size_t from = 0, to = 0; from < K; from++)
+            if (from != j)
+                memcpy(rows + to++ * D, s.V + from * D, D * sizeof *rows);
+        double rise = rss_of(&s, K - 1, rows, &arena, &less) - all;
+        assert_near(costs[j] / rise, 1, 1e-6);
+    }
+}
+
+/* a fit that a goal leaves out of reach ends after one model, one within reach goes on */
+static void a_solve_ends_where_its_goal_is_out_of_reach(void **state)
+{
+    (void)state;
+    static sample s;
+    UR_ARENA(arena);
+    ur_newton_fit fit;
+    unrelu_error err = {0};
+    double rows[K * D];
+    set_sample(&s, .1);
+    double best = rss_of(&s, K, s.V, &arena, &fit);
+    for (size_t i = 0; i < K * D; i++)
+        rows[i] = s.V[i] + .1 * s.V[(i + 7) % (K * D)];
+    double start = rss_of(&s, K, rows, &arena, &fit);
+    s.problem.goal = start / 100; /* far below the noise */
+    must(ur_newton_solve(&s.problem, 40, 1e-7, 0, &fit, &err), &err);
+    assert_true(fit.steps < 3 && fit.steps >= 0);
+    memcpy(fit.V, rows, sizeof rows);
+    s.problem.goal = 1.01 * best;
+    must(ur_newton_solve(&s.problem, 40, 1e-7, 0, &fit, &err), &err);
+    assert_true(fit.rss < 1.01 * best);
+    assert_true(fit.steps >= 3);
+}
+
+/* ---- many rows ---- */
+
+static unrelu_network *recover_weak(size_t n, double weak, double bias)
+{
+    planted_network p = plant_network(4, 2, 3, n, 0, 5);
+    double *e = malloc(n * 3 * sizeof *e);
+    unrelu_error err = {0};
+    assert_non_null(e);
+    for (size_t r = 0; r < 3; r++)
+        p.truth->U[r * 2 + 1] *= weak;
+    p.truth->c[0] = bias;
+    must(unrelu_network_predict(p.truth, p.x, n, NULL, p.a, &err), &err);
+    ur_random_normals(8, 90, 0, n * 3, e);
+    for (size_t i = 0; i < n * 3; i++)
+        p.a[i] += .5 * e[i];
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.labels = UNRELU_LABELS_NOISY;
+    unrelu_network *model = recover(&p, &o);
+    free(e);
+    planted_network_free(&p);
+    return model;
+}
+
+/* k is found on 5000 rows, and the criterion is that of these: that of all rows called what these
+ * rows happen to have neurons, 9 to 15 of them */
+static void many_rows_have_no_more_neurons_than_some(void **state)
+{
+    (void)state;
+    unrelu_network *model = recover_weak(60000, 1, 0);
+    assert_int_equal(model->k, 2);
+    assert_string_equal(model->biases, "none");
+    unrelu_network_free(model);
+}
+
+/* 5000 rows show neither the weak neuron nor the small bias, 60000 do */
+static void what_only_all_rows_show_is_found(void **state)
+{
+    (void)state;
+    unrelu_network *model = recover_weak(5000, .06, 0);
+    assert_int_equal(model->k, 1);
+    unrelu_network_free(model);
+    model = recover_weak(60000, .06, 0);
+    assert_int_equal(model->k, 2);
+    unrelu_network_free(model);
+    model = recover_weak(5000, 1, .02);
+    assert_string_equal(model->biases, "none");
+    unrelu_network_free(model);
+    model = recover_weak(60000, 1, .02);
+    assert_string_equal(model->biases, "both");
+    unrelu_network_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_birth_is_near_the_neuron_that_is_missing),
+        cmocka_unit_test(a_birth_gains_little_of_noise),
+        cmocka_unit_test(costs_are_what_neurons_take),
+        cmocka_unit_test(a_solve_ends_where_its_goal_is_out_of_reach),
+        cmocka_unit_test(many_rows_have_no_more_neurons_than_some),
+        cmocka_unit_test(what_only_all_rows_show_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
