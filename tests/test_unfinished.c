@@ -262,6 +262,28 @@ static void an_incomplete_network_is_a_file_like_others(void **state)
     planted_network_free(&p);
 }
 
+/* none is gone to in silence, and those that do not apply say so */
+static void every_branch_is_told(void **state)
+{
+    static const char *const branches[] = {"exact, biases none", "exact, biases both",
+                                           "signless: ",         "one-sparse: ",
+                                           "enumerate: ",        "maximum likelihood: "};
+    const size_t count = sizeof branches / sizeof *branches;
+    (void)state;
+    planted_network p = planted(5, 3, 4, 300, 0.1);
+    unrelu_array member;
+    unrelu_network *m = recover(&p, NULL);
+    assert_int_equal(m->verdict, UNRELU_VERDICT_NOISY);
+    assert_int_equal(m->tried_count, count);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(m->tried[i], branches[i], strlen(branches[i])) != 0)
+            fail_msg("'%s' does not begin with '%s'", m->tried[i], branches[i]);
+    assert_true(unrelu_model_member(&m->model, "tried", &member));
+    assert_true(member.type == UNRELU_TEXTS && member.shape[0] == count);
+    unrelu_network_free(m);
+    planted_network_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +292,7 @@ int main(void)
         cmocka_unit_test(a_time_limit_keeps_what_there_is),
         cmocka_unit_test(any_moment_has_an_answer),
         cmocka_unit_test(a_stop_that_keeps_nothing_is_one),
+        cmocka_unit_test(every_branch_is_told),
         cmocka_unit_test(an_incomplete_network_is_a_file_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,6 +191,12 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
     for (size_t j = 0; m->U && j < m->k; j++)
         cli_json_append(json, norms, cli_json_number(cli_norm_of_u(m, j)));
     cli_json_put(json, "u_norm", norms);
+    if (m->tried) {
+        json_t *tried = json_array();
+        for (size_t i = 0; i < m->tried_count; i++)
+            cli_json_append(json, tried, cli_json_string(cli_flagged(m->tried[i]).text));
+        cli_json_put(json, "tried", tried);
+    }
     cli_json_warnings(json, m->warnings, m->warning_count);
 }
 

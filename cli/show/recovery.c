@@ -96,6 +96,8 @@ int cli_run_recovery(const cli_recovery *r)
     CLI_TRY(learn(r, &model.network));
     if (model.network->verdict == UNRELU_VERDICT_INCOMPLETE)
         cli_forget_interrupt();
+    for (size_t i = 0; i < model.network->tried_count; i++)
+        cli_detail("tried %s", cli_flagged(model.network->tried[i]).text);
     cli_tell_model(&model);
     if (model.network->verdict == UNRELU_VERDICT_FAILED)
         return report_failure(r, model.network, model.network->failure);

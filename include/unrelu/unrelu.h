@@ -958,6 +958,10 @@ typedef struct unrelu_network {
     /* of all rows: of [x 1] less 1 where c is fitted or `biases` is auto, else of x; below d
      * nothing is known off the span of the inputs. 0: not known */
     size_t inputs_rank;
+    /* what unrelu_recover tried, in order, each with how it ended: "signless: no exact network was
+     * found with ..." */
+    const char *const *tried;
+    size_t tried_count;
 } unrelu_network;
 
 /* inputs (n, d) and labels (n, m), row by row. Both are held in memory. The status is OK also

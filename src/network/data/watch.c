@@ -48,6 +48,7 @@ void ur_watch_end(ur_watch *watch)
 {
     for (size_t i = 0; i < UR_KEPT_KINDS; i++)
         ur_arena_end(&watch->kept[i].arena);
+    ur_arena_end(&watch->arena);
 }
 
 int ur_watch_keeps(const ur_watch *watch)
@@ -77,4 +78,24 @@ unrelu_status ur_watch_show(ur_watch *watch, const ur_frame *frame, ur_find find
     kept->starts = find.starts;
     kept->measure = find.measure;
     return UNRELU_OK;
+}
+
+unrelu_status ur_watch_tell(ur_watch *watch, unrelu_error *err, const char *format, ...)
+{
+    if (!watch)
+        return UNRELU_OK;
+    if (watch->tried_count == watch->tried_room) {
+        size_t room = 2 * watch->tried_room + 8;
+        const char **more = ur_take(&watch->arena, room, sizeof *more);
+        UR_TRY(ur_arena_status(&watch->arena, err));
+        if (watch->tried_count > 0)
+            memcpy(more, watch->tried, watch->tried_count * sizeof *more);
+        watch->tried = more;
+        watch->tried_room = room;
+    }
+    va_list values;
+    va_start(values, format);
+    watch->tried[watch->tried_count++] = ur_take_values(&watch->arena, format, values);
+    va_end(values);
+    return ur_arena_status(&watch->arena, err);
 }

@@ -38,6 +38,9 @@ typedef struct ur_watch {
     atomic_int late;    /* the time was over */
     int finishing;      /* only UNRELU_STOP counts */
     ur_kept kept[UR_KEPT_KINDS];
+    const char **tried; /* sentences of ur_watch_tell */
+    size_t tried_count, tried_room;
+    ur_arena arena; /* of these */
 } ur_watch;
 
 #define UR_WATCH(name) __attribute__((cleanup(ur_watch_end))) ur_watch name = {0}
@@ -58,5 +61,9 @@ typedef struct {
 /* kept where it is better than what is; watch may be NULL */
 unrelu_status ur_watch_show(ur_watch *watch, const ur_frame *frame, ur_find find,
                             unrelu_error *err);
+
+/* a branch that was tried, and how it ended; watch may be NULL */
+unrelu_status ur_watch_tell(ur_watch *watch, unrelu_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

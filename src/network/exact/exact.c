@@ -226,6 +226,20 @@ static unrelu_status attempt(const ur_problem *given, ur_terms terms, size_t row
     return UNRELU_OK;
 }
 
+static unrelu_status tell(const ur_problem *given, ur_terms terms, size_t rows, size_t found,
+                          const ur_outcome *tried, unrelu_error *err)
+{
+    const char *biases = ur_terms_name(terms);
+    if (tried->answer == UR_EXACT)
+        return ur_watch_tell(given->watch, err,
+                             "exact, biases %s, %zu rows: the labels are met with %zu neurons",
+                             biases, rows, tried->weights.k);
+    return ur_watch_tell(given->watch, err,
+                         "exact, biases %s, %zu rows: %zu neurons were found one by one, and with "
+                         "what was tried beside them the labels are not met",
+                         biases, rows, found);
+}
+
 unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out, unrelu_error *err)
 {
     const ur_data *data = &given->data;
@@ -241,6 +255,7 @@ unrelu_status ur_exact(const ur_problem *given, ur_terms terms, ur_outcome *out,
         ur_outcome tried = ur_outcome_in(&arena);
         tried.closest = out->closest;
         UR_TRY(attempt(given, terms, rows, &found, &tried, err));
+        UR_TRY(tell(given, terms, rows, found, &tried, err));
         if (tried.answer == UR_EXACT) {
             ur_outcome_keep(&tried, out);
             return UNRELU_OK;

@@ -59,6 +59,9 @@ static const ur_field fields[] = {
 
 /* wrong labels, where there are any: z of them */
 static const ur_field wrong[] = {FINITE(E_row, "z"), FINITE(E_column, "z"), FINITE(E_value, "z")};
+/* where it was learned: t branches */
+static const ur_field branches[] = {TEXTS(tried, "t")};
+enum { MOST_BRANCHES = 1000 };
 /* written in ways of their own, below */
 static const ur_field others[] = {
     TEXTS(input_names, "d"),
@@ -80,13 +83,15 @@ static void set_sizes(const void *model, size_t *sizes)
     sizes[1] = m->k;
     sizes[2] = m->m;
     sizes[3] = m->corrupted;
+    sizes[4] = m->tried_count;
 }
 
 const ur_kind ur_network_kind = {
     UR_KIND_OF(unrelu_network, "network"),
-    .letters = "dkmz",
+    .letters = "dkmzt",
     .set_sizes = set_sizes,
-    .tables = {UR_KIND_TABLE(fields), UR_KIND_TABLE(wrong), UR_KIND_TABLE(others)},
+    .tables = {UR_KIND_TABLE(fields), UR_KIND_TABLE(wrong), UR_KIND_TABLE(others),
+               UR_KIND_TABLE(branches)},
 };
 
 static void save_fields(ur_npz_writer *w, const unrelu_network *m, const ur_field *rows,
@@ -114,6 +119,8 @@ unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unr
     save_fields(w, m, fields, FIELDS);
     if (m->corrupted > 0)
         save_fields(w, m, wrong, WRONG);
+    if (m->tried_count > 0)
+        save_fields(w, m, branches, 1);
     return ur_model_commit(w, ur_warnings_save(w, m->warnings, m->warning_count, err), err);
 }
 
@@ -203,6 +210,22 @@ static unrelu_status load_wrong(ur_npz *npz, const char *path, unrelu_network *m
     return check_places(path, "E_column", m->E_column, m->corrupted, m->m, err);
 }
 
+static unrelu_status load_branches(ur_npz *npz, const char *path, unrelu_network *m,
+                                   unrelu_error *err)
+{
+    size_t ndim = 0, shape[4] = {0};
+    if (!ur_npz_has(npz, branches[0].name))
+        return UNRELU_OK;
+    UR_TRY(ur_npz_shape(npz, branches[0].name, &ndim, shape, err));
+    if (ndim != 1 || shape[0] > MOST_BRANCHES)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s: tried has %zu dimensions and %zu entries, where a list of at most %d "
+                       "is needed",
+                       path, ndim, shape[0], MOST_BRANCHES);
+    m->tried_count = shape[0];
+    return load_fields(npz, path, branches, 1, m, err);
+}
+
 /* ---- weights as fractions ---- */
 
 static int is_fraction(const char *text)
@@ -285,6 +308,7 @@ static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err
     UR_TRY(ur_names_load(npz, path, "label_names", m->m, own, &m->label_names, err));
     UR_TRY(load_fields(npz, path, fields, FIELDS, m, err));
     UR_TRY(load_wrong(npz, path, m, err));
+    UR_TRY(load_branches(npz, path, m, err));
     UR_TRY(check_rational(path, m, err));
     UR_TRY(ur_network_alloc(m, err)); /* what the file does not have */
     for (size_t j = 0; !ur_npz_has(npz, "active") && j < m->k; j++)

@@ -4,6 +4,7 @@
  * is the last alone. */
 #include "base/error.h"
 #include "dense/activation.h"
+#include "network/data/watch.h"
 #include "network/exact/exact.h"
 #include "network/noisy/noisy.h"
 #include "network/recover/methods.h"
@@ -30,6 +31,21 @@ static void fail_exact(const ur_problem *given, ur_outcome *out)
         best, given->options.method == UNRELU_RECOVER_EXACT ? "`method` exact" : "`noise` none");
 }
 
+/* how a fallback ended */
+static unrelu_status tell(const ur_problem *given, const ur_method *method, const ur_outcome *tried,
+                          int plausible, unrelu_error *err)
+{
+    if (tried->answer == UR_NONE)
+        return ur_watch_tell(given->watch, err, "%s: %.400s", method->name, tried->failure);
+    if (!plausible)
+        return ur_watch_tell(given->watch, err,
+                             "%s: a network of %zu neurons would leave %zu labels wrong, which is "
+                             "too many to believe",
+                             method->name, tried->weights.k, tried->corrupted);
+    return ur_watch_tell(given->watch, err, "%s: the labels are met with %zu neurons", method->name,
+                         tried->weights.k);
+}
+
 /* A method that does not apply to the data is passed over, and what it left is dropped. */
 static unrelu_status try_fallback(const ur_problem *given, const ur_method *method, ur_outcome *out,
                                   unrelu_error *err)
@@ -46,16 +62,19 @@ static unrelu_status try_fallback(const ur_problem *given, const ur_method *meth
         status = ur_arena_status(&arena, &why);
     out->closest = tried.closest;
     if (status == UNRELU_EDATA || status == UNRELU_EUSAGE)
-        return UNRELU_OK;
+        return ur_watch_tell(given->watch, err, "%s: %.400s", method->name, why.text);
     if (status != UNRELU_OK && err)
         *err = why;
     double cells = (double)given->data.n * (double)given->data.m;
     int plausible = (double)tried.corrupted <= MOST_WRONG * cells;
-    if (status == UNRELU_OK && tried.answer != UR_NONE && plausible) {
+    if (status != UNRELU_OK)
+        return status;
+    UR_TRY(tell(given, method, &tried, plausible, err));
+    if (tried.answer != UR_NONE && plausible) {
         tried.method = method->name;
         ur_outcome_keep(&tried, out);
     }
-    return status;
+    return UNRELU_OK;
 }
 
 /* Fewer labels than neurons, of which no fixed points are left. */
@@ -66,7 +85,10 @@ static unrelu_status try_signless(const ur_problem *given, const char **tried, u
     int yes = 0;
     UR_TRY(method->applies(given, &yes, err));
     if (!yes)
-        return UNRELU_OK;
+        return ur_watch_tell(given->watch, err,
+                             "%s: not tried, as the labels look like those of fewer neurons than "
+                             "they have dimensions, with noise",
+                             method->name);
     *tried = ur_take_text(out->arena, "%s, %s", *tried, method->name);
     return try_fallback(given, method, out, err);
 }
@@ -115,6 +137,8 @@ unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_err
         return UNRELU_OK;
     }
     UR_TRY(ur_noisy(given, out, err));
+    UR_TRY(ur_watch_tell(given->watch, err, "maximum likelihood: %zu neurons leave %.2g; k: %s",
+                         out->weights.k, out->certificate.residual, out->how_k));
     if (out->answer == UR_EXACT)
         return UNRELU_OK;
     if (o->labels == UNRELU_LABELS_NOISELESS) {

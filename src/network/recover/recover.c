@@ -155,13 +155,18 @@ static unrelu_status state_guarantee(const ur_problem *given, const ur_outcome *
     return UNRELU_OK;
 }
 
-static unrelu_status set_model(const ur_outcome *out, const ur_judgement *judgement,
-                               const ur_method *method, unrelu_network *model, unrelu_error *err)
+static unrelu_status set_model(const ur_problem *given, const ur_outcome *out,
+                               const ur_judgement *judgement, const ur_method *method,
+                               unrelu_network *model, unrelu_error *err)
 {
     const ur_certificate *c = &out->certificate;
     ur_arena *arena = ur_model_arena(model);
     UR_TRY(ur_arena_status(out->arena, err));
     model->method = ur_take_copy(arena, out->method ? out->method : method->name);
+    if (given->watch) {
+        model->tried_count = given->watch->tried_count;
+        model->tried = ur_take_copies(arena, given->watch->tried, model->tried_count);
+    }
     model->how_k = ur_take_copy(arena, out->how_k);
     model->assumption = ur_take_copy(arena, out->assumption);
     model->failure = ur_take_copy(arena, out->failure);
@@ -267,7 +272,7 @@ static unrelu_status recover(unrelu_source *inputs, unrelu_source *labels, const
     model->label_names = copy_names(labels, model->m, 'a', ur_model_arena(model));
     UR_TRY(check_activation(&given->options, method, err));
     UR_TRY(run_method(given, method, &out, &judgement, err));
-    UR_TRY(set_model(&out, &judgement, method, model, err));
+    UR_TRY(set_model(given, &out, &judgement, method, model, err));
     UR_TRY(state_guarantee(given, &out, method, model, err));
     UR_TRY(certify(given, &out, model, err));
     warn_inputs(&out, model);
