@@ -29,10 +29,6 @@ static inline int numbers_begin(int argc, char **argv, double part, const char *
 {
     int full = argc > 1 && strcmp(argv[1], "--full") == 0;
     share = full ? 1 : part;
-#ifdef __SANITIZE_ADDRESS__ /* the numbers are those of the plain build; here it is memory that    \
-                               counts */
-    share /= full ? 1 : 5;
-#endif
     printf("## %s\n\n| setting | number | measured | wanted | kept |\n|---|---|---|---|---|\n",
            title);
     return full;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "left_out.h"
+#include "sanitized.h"
 #include "unrelu/unrelu.h"
 
 static inline void must(unrelu_status status, const unrelu_error *err)

@@ -268,16 +268,16 @@ static void a_noisy_recovery_survives_a_failed_allocation(void **state)
     begin_network(80, .1, 0);
     net.options.labels = UNRELU_LABELS_NOISY;
     net.options.biases = UNRELU_BIASES_NONE;
-    exhaust_by(recover_network, 300, 13);
+    exhaust_by(recover_network, 60, 53);
     net.options.biases = UNRELU_BIASES_AUTO;
     net.options.labels = UNRELU_LABELS_AUTO;
     net.options.k = 0;
     net.error = INFINITY;
-    exhaust_by(recover_network, 100, 101);
+    exhaust_by(recover_network, 60, 311);
     net.options.labels = UNRELU_LABELS_NOISELESS; /* no network, a sentence */
     net.options.k = 2;
     net.verdict = UNRELU_VERDICT_FAILED;
-    exhaust_by(recover_network, 100, 101);
+    exhaust_by(recover_network, 60, 311);
     planted_network_free(&net.planted);
 }
 
@@ -307,7 +307,7 @@ static void an_approximate_recovery_survives_a_failed_allocation(void **state)
     net.options.biases = UNRELU_BIASES_BOTH;
     net.verdict = UNRELU_VERDICT_APPROXIMATE;
     net.error = INFINITY;
-    exhaust_by(recover_network, 100, 53);
+    exhaust_by(recover_network, 60, 53);
     planted_network_free(p);
 }
 

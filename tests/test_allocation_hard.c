@@ -134,7 +134,7 @@ static void exact_arithmetic_survives_a_failed_allocation(void **state)
     (void)state;
     begin(60, 4, 2, 3, 0);
     make_whole();
-    exhaust(recover_network);
+    exhaust_by(recover_network, 200, 23);
     for (size_t i = 0; i < net.planted.n; i++) /* several solutions */
         net.planted.x[i * 4 + 3] = net.planted.x[i * 4];
     unrelu_error err = {0};
@@ -143,13 +143,13 @@ static void exact_arithmetic_survives_a_failed_allocation(void **state)
          &err);
     net.verdict = UNRELU_VERDICT_UNCERTIFIED; /* a column is there twice */
     net.error = INFINITY;
-    exhaust_by(recover_network, 20, 7);
+    exhaust_by(recover_network, 20, 61);
     net.planted.x[40] = 1.0 / 1234567; /* no fraction: a sentence */
     must(unrelu_network_predict(net.planted.truth, net.planted.x, net.planted.n, NULL,
                                 net.planted.a, &err),
          &err);
     net.rational = -1;
-    exhaust_by(recover_network, 20, 7);
+    exhaust_by(recover_network, 20, 61);
     planted_network_free(&net.planted);
 }
 

@@ -47,21 +47,24 @@ static void expect_size(const char *path, size_t n, size_t d)
 
 static void blank_lines_end_somewhere(void **state)
 {
+    enum { SIZE = 64, MOST = UR_BLANK_MOST / SIZE, MEBI = (1 << 20) / SIZE };
+    const char *const blanks =
+        "\t                                                             \r\n";
     (void)state;
-    expect_size(packed("", "\n", UR_BLANK_MOST, "1,2\n3,4\n"), 2, 2);
-    expect_refusal(packed("", "\n", UR_BLANK_MOST + 1, "1,2\n"), NULL, UNRELU_EFORMAT,
-                   "%s: line 67108865 ends more than 64 MiB of blank lines; this is no table of "
+    assert_int_equal(strlen(blanks), SIZE);
+    expect_size(packed("", blanks, MOST, "1,2\n3,4\n"), 2, 2);
+    expect_refusal(packed("", blanks, MOST + 1, "1,2\n"), NULL, UNRELU_EFORMAT,
+                   "%s: line 1048577 ends more than 64 MiB of blank lines; this is no table of "
                    "numbers");
-    expect_size(packed("1,2\n", "\n", UR_BLANK_MOST - (4 << 20), "3,4\n"), 2, 2);
+    expect_size(packed("1,2\n", blanks, MOST - 4 * MEBI, "3,4\n"), 2, 2);
     unrelu_error err = {0};
     table t;
-    assert_int_equal(
-        table_read(packed("1,2\n", "\n", UR_BLANK_MOST + (4 << 20), "3,4\n"), NULL, &t, &err),
-        UNRELU_EFORMAT);
+    assert_int_equal(table_read(packed("1,2\n", blanks, MOST + 4 * MEBI, "3,4\n"), NULL, &t, &err),
+                     UNRELU_EFORMAT);
     assert_non_null(strstr(err.text, " ends more than 64 MiB of blank lines; "));
 }
 
-/* 64 bytes each; in linear time, or they would take hours */
+/* in linear time, or they would take hours */
 static void remarks_end_somewhere(void **state)
 {
     enum { SIZE = 64 };

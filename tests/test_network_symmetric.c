@@ -150,6 +150,7 @@ static int ascending(const void *a, const void *b)
 static void five_thousand_samples_nearly_always_give_every_row_to_a_tenth(void **state)
 {
     (void)state;
+    skip_sanitized();
     enum { SEEDS = 7 };
     const unrelu_inputs laws[] = {UNRELU_INPUTS_NORMAL, UNRELU_INPUTS_UNIFORM, UNRELU_INPUTS_T3};
     const size_t sizes[3][3] = {{10, 5, 5}, {10, 10, 10}, {20, 8, 12}};
@@ -171,6 +172,7 @@ static void five_thousand_samples_nearly_always_give_every_row_to_a_tenth(void *
 static void the_error_falls_as_the_root_of_n(void **state)
 {
     (void)state;
+    skip_sanitized();
     double few = 0, many = 0;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         few += log(error_at(sized(6, 3, 4, UNRELU_INPUTS_NORMAL, seed), 1000));

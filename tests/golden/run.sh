@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh UNRELU ARRAYS [record]: runs the cases of the file 'cases' with 1, 2 and 7 threads. The
-# three must agree in every bit of every array, in what --json prints, in exit status and warnings.
-# What one thread gives is then held against the file 'recorded', bit by bit where it was recorded
-# on the same kind of machine, else to a relative 1e-6; 'record' writes that file anew.
+# run.sh UNRELU ARRAYS [record]: runs the cases of the file 'cases' with 1, 2 and 7 threads, or with
+# those of GOLDEN_THREADS. They must agree in every bit of every array, in what --json prints, in exit
+# status and warnings. What the first of them gives is then held against the file 'recorded', bit by
+# bit where it was recorded on the same kind of machine, else to a relative 1e-6; 'record' writes that
+# file anew.
 # Where the processor can, BLAS runs its AVX2 kernels, so that newer ones give the same bits.
 set -u
 unrelu=$(realpath "$1")
 arrays=$(realpath "$2")
 here=$(realpath "$(dirname "$0")")
 mode=${3:-check}
+read -ra counts <<< "${GOLDEN_THREADS:-1 2 7}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -55,18 +57,18 @@ while read -r kind name arguments; do
         ;;
     case)
         count=$((count + 1))
-        for threads in 1 2 7; do
+        for threads in "${counts[@]}"; do
             # shellcheck disable=SC2086 # words, on purpose
-            one_run "$name" $threads $arguments > run.$threads < /dev/null
+            one_run "$name" "$threads" $arguments > "run.$threads" < /dev/null
         done
-        for threads in 2 7; do
-            if ! diff run.1 run.$threads > difference; then
-                echo "$name: $threads threads do not give what 1 gives"
+        for threads in "${counts[@]:1}"; do
+            if ! diff "run.${counts[0]}" "run.$threads" > difference; then
+                echo "$name: $threads threads do not give what ${counts[0]} gives"
                 cat difference
                 failed=1
             fi
         done
-        cat run.1 >> new
+        cat "run.${counts[0]}" >> new
         ;;
     esac
 done < "$here/cases"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# after_a_second.sh SIGNAL COMMAND...: sends the signal a second after the command began to listen
-# for it, however long a busy machine takes to come to that. Linux only.
+# after_a_moment.sh SIGNAL COMMAND...: sends the signal a moment after the command began to listen
+# for it (.3 s, or MOMENT), however long a busy machine takes to come to that. Linux only.
 set -u
 number=$(kill -l "$1")
 "${@:2}" <&0 &
@@ -15,6 +15,6 @@ listens() {
 while kill -0 $pid 2> /dev/null && ! listens; do
     sleep 0.05
 done
-sleep 1
+sleep "${MOMENT:-0.3}"
 kill -s "$1" $pid
 wait $pid
