@@ -24,6 +24,9 @@ make_data() {
         "$unrelu" fit -q sites.csv --indicator _nd --na -9 --top 2 -o sites.npz
         "$unrelu" recover -q n/x.npy n/a.npy -o net.npz
         "$unrelu" generate network -q -d 3 -k 2 -m 1 -n 60 -o few
+        "$unrelu" predict -q net.npz n/x.npy -o y.csv
+        awk -F, 'NR == 1 { print $1 "," $2 ",rest"; next } { s = log(exp($1) + exp($2) + 1)
+            printf "%.17g,%.17g,%.17g\n", $1 - s, $2 - s, -s }' y.csv > log.csv
         "$unrelu" export -q net.npz -o net.safetensors
         "$unrelu" summarize -q g/x.npy -o one.npz
         "$unrelu" summarize -q g.csv -o two.npz
@@ -63,6 +66,7 @@ every_command() {
     "$1" recover-certify recover wx.csv wa.csv --certify -o out/m.npz
     "$1" recover-start recover n/x.npy n/a.npy --start net.safetensors -o out/m.npz
     "$1" recover-few recover few/x.npy few/a.npy -o out/m.npz
+    "$1" recover-log recover n/x.npy log.csv --log-probabilities -o out/m.npz
     "$1" certify certify net.safetensors n/x.npy n/a.npy --json -o out/m.npz
     "$1" export-weights export net.npz -o out/net.safetensors
     "$1" export-graph export net.safetensors --float32 -o out/net.onnx

@@ -17,14 +17,19 @@ make generate network -d 4 -k 2 -m 3 -n 200 -o network
 make fit gaussian/x.npy -o gaussian.npz
 make recover network/x.npy network/a.npy -o network.npz
 make summarize gaussian/x.npy -o summary.npz
+make generate network -d 5 -k 6 -m 2 -n 200 -o few
+make export network.npz -o network.safetensors
 printf 'p cnf 3 2\n1 2 0 -1 3 0\n' > formula.cnf
 unmix=() # only where Clp is in this build
 if "$unrelu" generate mixture -d 4 -p 3 -n 300 -o mixture -q && "$unrelu" unmix mixture/x.npy -q > /dev/null 2> /dev/null; then
     unmix=("unmix mixture/x.npy -o out.npz")
 fi
 
-for megabytes in 60 80 100 140 180 200 220 260; do
+for megabytes in 60 80 100 140 180 220 260; do
     for arguments in "fit gaussian/x.npy -o out.npz" "recover network/x.npy network/a.npy -o out.npz" \
+        "recover few/x.npy few/a.npy -o out.npz" "certify network.safetensors network/x.npy network/a.npy -o out.npz" \
+        "recover network/x.npy network/a.npy --start network.safetensors -o out.npz" \
+        "fit gaussian/x.npy --errors bootstrap:3 -o out.npz" "export network.npz -o out.onnx" \
         "${unmix[@]}" "predict network.npz network/x.npy -o out.csv" "impute gaussian.npz gaussian/x.npy -o out.csv" \
         "sample gaussian.npz -n 10 -o out.csv" "compare network/truth.npz network.npz" "show gaussian.npz" \
         "report gaussian.npz -o out.html" "check gaussian/x.npy" "plan gaussian -d 5 --error 0.1" \

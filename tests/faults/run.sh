@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh UNRELU INJECT [full|NUMBER [REGEX]]: every command on tiny data, while the k-th call of the system
+# run.sh UNRELU INJECT [full|first:NUMBER|NUMBER [REGEX]]: every command on tiny data, while the k-th call of the system
 # fails, once or from then on (inject.c), for memory, mmap, open, read, write, rename, fsync and close.
 # Each run must end with a documented exit status, and where that is not what it is without a fault,
 # with a sentence on standard error; what it leaves is what it leaves without a fault, or nothing.
-# k: NUMBER values of each (4), spread over the calls that the command makes; full: all of them.
+# k: NUMBER values of each (4), spread over the calls that the command makes; the first so many; full:
+# all of them.
 # REGEX: only of the commands and calls whose 'NAME CALL' it matches whole, as in 'fit.* (sync|close)'.
 set -u
 unrelu=$(realpath "$1")
@@ -90,8 +91,10 @@ judge() {
 
 # the k that are tried of N calls
 some_of() {
-    if [ "$most" = full ] || [ "$1" -le "$most" ]; then
+    if [ "$most" = full ] || [ "$1" -le "${most#first:}" ]; then
         seq 1 "$1"
+    elif [ "$most" != "${most#first:}" ]; then
+        seq 1 "${most#first:}"
     else
         awk -v n="$1" -v most="$most" 'BEGIN { for (i = 0; i < most; i++) print 1 + int(i * (n - 1) / (most - 1)) }'
     fi
