@@ -227,6 +227,60 @@ static void linear_parts_are_told(void **state)
     planted_network_free(&p);
 }
 
+/* Two neurons with opposite rows have one kink, so that their sum is one neuron and a linear part,
+ * whichever they are: the function is met, and nothing is called exact. */
+static void pairs_of_opposite_rows_are_a_neuron_and_a_linear_part(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){6, 8, 2, 600, .5, 21});
+    unrelu_recover_options o = by_signless();
+    unrelu_error err = {0};
+    for (size_t i = 0; i < 6; i++)
+        p.truth->V[7 * 6 + i] = -p.truth->V[i];
+    p.truth->c[7] = -p.truth->c[0];
+    must(unrelu_network_predict(p.truth, p.x, p.n, NULL, p.a, &err), &err);
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_UNCERTIFIED);
+    assert_non_null(warning_of(model, "linear-part"));
+    assert_true(model->residual < 1e-12 && model->holdout_residual < 1e-12);
+    size_t seen = 0; /* the seven kinks are all there, up to sign */
+    for (size_t j = 0; j < 7; j++) {
+        double least = INFINITY;
+        for (size_t l = 0; l < model->k; l++) {
+            double same = 0, opposite = 0;
+            for (size_t i = 0; i < 6; i++) {
+                same = fmax(same, fabs(model->V[l * 6 + i] - p.truth->V[j * 6 + i]));
+                opposite = fmax(opposite, fabs(model->V[l * 6 + i] + p.truth->V[j * 6 + i]));
+            }
+            least = fmin(least, fmin(same, opposite));
+        }
+        seen += least < 1e-10;
+    }
+    assert_int_equal(seen, 7);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+/* three threads share nothing but the pass of the certificate */
+static void threads_give_the_same_bits(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){10, 16, 1, 1100, .5, 22});
+    unrelu_recover_options o = by_signless();
+    unrelu_network *models[2];
+    for (int i = 0; i < 2; i++) {
+        unrelu_exec exec = {.size = sizeof exec, .threads = i == 0 ? 1 : 3};
+        unrelu_error err = {0};
+        must(try_recover(p.x, p.a, p.n, p.d, p.m, &o, &exec, &models[i], &err), &err);
+    }
+    assert_memory_equal(models[0]->V, models[1]->V, 160 * sizeof(double));
+    assert_memory_equal(models[0]->U, models[1]->U, 16 * sizeof(double));
+    assert_memory_equal(models[0]->c, models[1]->c, 16 * sizeof(double));
+    unrelu_network_free(models[0]);
+    unrelu_network_free(models[1]);
+    planted_network_free(&p);
+}
+
 static void the_slope_of_a_leaky_relu_is_found(void **state)
 {
     (void)state;
@@ -282,6 +336,8 @@ int main(void)
         cmocka_unit_test(the_precision_of_labels_is_told_by_default),
         cmocka_unit_test(signs_that_cannot_be_decided_are_open),
         cmocka_unit_test(linear_parts_are_told),
+        cmocka_unit_test(pairs_of_opposite_rows_are_a_neuron_and_a_linear_part),
+        cmocka_unit_test(threads_give_the_same_bits),
         cmocka_unit_test(the_slope_of_a_leaky_relu_is_found),
         cmocka_unit_test(activations_without_a_fold_are_refused),
     };
