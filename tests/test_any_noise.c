@@ -252,6 +252,32 @@ static void labels_without_noise_get_the_exact_verdict(void **state)
     planted_network_free(&p);
 }
 
+/* section 9.1: also of an f whose labels have heavy tails of themselves */
+static void every_activation_is_exact_without_noise(void **state)
+{
+    (void)state;
+    static const unrelu_activation all[] = {{UNRELU_POWER, 2},    {UNRELU_LEAKY, .1},
+                                            {UNRELU_EXPM1, 0},    {UNRELU_EXPM1, 0},
+                                            {UNRELU_TANH_POS, 0}, {UNRELU_EXPM1SQ, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        unrelu_network_plant_options plant;
+        unrelu_network_plant_options_init(&plant, sizeof plant);
+        plant.d = 5;
+        plant.k = 3;
+        plant.m = 6;
+        plant.activation = all[i];
+        plant.seed = i;
+        planted_network p = plant_network_with(plant, 1500);
+        unrelu_recover_options o = any_noise(0, UNRELU_BIASES_NONE);
+        o.activation = all[i];
+        unrelu_network *model = recover(&p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(p.truth, model) < 1e-9);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 static void hidden_biases_and_inputs_of_low_rank_are_fitted(void **state)
 {
     (void)state;
@@ -851,6 +877,7 @@ int main(void)
         cmocka_unit_test(with_an_intercept_offset_noise_is_no_noise),
         cmocka_unit_test(an_offset_that_was_not_asked_for_is_told_with_both_objectives),
         cmocka_unit_test(labels_without_noise_get_the_exact_verdict),
+        cmocka_unit_test(every_activation_is_exact_without_noise),
         cmocka_unit_test(hidden_biases_and_inputs_of_low_rank_are_fitted),
         cmocka_unit_test(k_is_found_from_shuffles),
         cmocka_unit_test(k_grows_while_what_is_left_depends_on_the_inputs),

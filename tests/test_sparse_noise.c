@@ -107,6 +107,34 @@ static void assert_exact(const wrong_labels *w, const unrelu_network *model, dou
 
 /* ---- the whole method ---- */
 
+/* section 9.1 */
+static void every_activation_is_cleaned(void **state)
+{
+    (void)state;
+    static const unrelu_activation all[] = {{UNRELU_POWER, 2},
+                                            {UNRELU_LEAKY, .1},
+                                            {UNRELU_EXPM1, 0},
+                                            {UNRELU_TANH_POS, 0},
+                                            {UNRELU_EXPM1SQ, 0}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        unrelu_network_plant_options plant;
+        unrelu_network_plant_options_init(&plant, sizeof plant);
+        plant.d = 5;
+        plant.k = 3;
+        plant.m = 30;
+        plant.activation = all[i];
+        wrong_labels w = spoil(plant_network_with(plant, 1000), .1, EITHER_SIGN, 3);
+        unrelu_recover_options o = sparse_options();
+        o.activation = all[i];
+        unrelu_network *model = recover(&w.p, &o);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+        assert_true(error_of_V(w.p.truth, model) < 1e-9);
+        assert_int_equal(model->corrupted, w.count);
+        unrelu_network_free(model);
+        wrong_free(&w);
+    }
+}
+
 static void errors_of_either_sign_and_their_cells_are_found(void **state)
 {
     (void)state;
@@ -1250,6 +1278,7 @@ static void noise_beside_labels_is_told_from_noise_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_activation_is_cleaned),
         cmocka_unit_test(errors_of_either_sign_and_their_cells_are_found),
         cmocka_unit_test(errors_of_one_sign_are_found),
         cmocka_unit_test(errors_a_million_times_the_labels_are_found),
