@@ -16,6 +16,12 @@ const cli_code cli_codes[] = {
     {"misfit", "column: the share of zeros is far from what the fitted normal has: outliers, a "
                "header read as data, or not a rectified Gaussian"},
     {"sigma-range", "column: the square of its scale leaves the range of a double"},
+    {"top-coded",
+     "column: many values equal the largest one; --top where it stands for larger ones"},
+    {"repeated-value", "column: many values equal one that is not the largest: a limit, or a code "
+                       "for a missing cell"},
+    {"few-values", "column: at most ten different values: counts, grades or codes"},
+    {"rounded", "column: so coarsely rounded, or counts, that two values are often equal"},
     {"missing", "cells are missing, with their number"},
     {"at-limit", "values that equal the limit of their cell, which nothing says were seen"},
     {"n-below-d", "fewer rows than columns"},
@@ -55,7 +61,8 @@ const cli_code cli_codes[] = {
      "network: inputs are linearly dependent; rows of V are the shortest that fit"},
     {"near-duplicate", "network: two rows of V almost coincide"},
     {"heavy-tails",
-     "network: the noise of the labels has heavier tails than normal noise; see --robust"},
+     "column: robust errors hang on a few rows, or values lie far out; network: the noise of the "
+     "labels has heavier tails than normal noise; see --robust"},
     {"weak-neuron", "network: a bias beyond 2.5 deviations of its input: it hardly switches"},
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},

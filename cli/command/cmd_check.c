@@ -40,8 +40,6 @@ enum {
     TRANSFORM = 32,
 };
 
-static const double MANY_TIES = 0.5;
-
 typedef struct {
     size_t d; /* columns of the samples */
     const unrelu_source *samples;
@@ -174,7 +172,6 @@ static int print_json(const findings *f, uint64_t seed)
 static void add_column(cli_table *table, const findings *f, size_t j)
 {
     char transform[TRANSFORM], flags[CLI_TABLE_CELL];
-    const char *rounded = f->ties[j] > MANY_TIES ? " (rounded?)" : "";
     const char *wrong =
         word_of(f, j) < UNRELU_FIT_SLIGHT ? "" : unrelu_fit_word_name(word_of(f, j));
     double share = is_fitted(f, j) ? cli_censored_share(f->model, f->place[j]) : NAN;
@@ -186,8 +183,8 @@ static void add_column(cli_table *table, const findings *f, size_t j)
     cli_table_add_real(table, "%.3f", f->ks_p[j]);
     cli_table_add_real(table, "%.1f %%", 100 * f->ties[j]);
     cli_table_add(table, "%s", *transform ? transform : "-");
-    cli_table_add(table, "%s%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
-                  *wrong ? rounded : "", *wrong && *flags ? ", " : "", flags);
+    cli_table_add(table, "%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
+                  *wrong && *flags ? ", " : "", flags);
 }
 
 static void print_text(const findings *f)
@@ -286,7 +283,9 @@ const cli_command cli_check = {
         "were "
         "seen (where cells have limits of their own, by the reversed Kaplan-Meier estimate), "
         "with the share p of samples of the fitted one that are as far from a fit of their own, "
-        "and the share of values that occur again (rounded values, codes for something else). "
+        "and the share of values that occur again. Values that pile up at the largest one or at "
+        "another, few different ones, rounding and values far out are named with numbers, of at "
+        "most 1024 rows, evenly spread. "
         "Where p "
         "is below 0.05 / columns (at least 0.002), a fit is slight at a distance below 0.05 - with "
         "many samples far smaller ones are found, and do no harm - and poor at a larger one; else "

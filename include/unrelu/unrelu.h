@@ -362,7 +362,11 @@ enum {
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */
     UNRELU_FLAG_MISFIT = 1 << 8,      /* far from the fitted normal: docs/formats.md has the rule */
-    UNRELU_FLAG_HEAVY_TAILS = 1 << 9, /* robust errors hang on a few rows */
+    UNRELU_FLAG_HEAVY_TAILS = 1 << 9, /* robust errors hang on a few rows, or values lie far out */
+    UNRELU_FLAG_TOP_CODED = 1 << 10,  /* many values equal the largest one */
+    UNRELU_FLAG_REPEATED_VALUE = 1 << 11, /* many equal one that is not the largest */
+    UNRELU_FLAG_FEW_VALUES = 1 << 12,     /* at most ten different ones: counts, grades, codes */
+    UNRELU_FLAG_ROUNDED = 1 << 13,        /* so coarsely that two values are equal once in 25 */
 };
 UNRELU_API const char *unrelu_flag_name(int bit); /* of bits from 0 on; "" beyond the last */
 

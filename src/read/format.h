@@ -36,6 +36,9 @@ struct unrelu_source {
                            NULL where pick is, or where the format needs none */
     const char *const *all_names; /* width; NULL: the format has no texts */
     const ur_undo *undo;          /* NULL: values as they stand */
+    /* sees every block once it is decoded, of any thread; NULL: nobody */
+    void (*watch)(void *watching, const ur_block *block);
+    void *watching;
     ur_reading reading;
     /* names that are asked for in place of reading.asked.columns, of a model; NULL: none */
     const char *const *wanted;

@@ -461,5 +461,9 @@ unrelu_status ur_source_decode(const unrelu_source *source, const ur_piece *piec
 {
     UR_TRY(source->format->decode(source, piece, block, err));
     UR_TRY(ur_reading_apply(source, block, err));
-    return source->undo ? undo_block(source, block, err) : UNRELU_OK;
+    if (source->undo)
+        UR_TRY(undo_block(source, block, err));
+    if (source->watch)
+        source->watch(source->watching, block);
+    return UNRELU_OK;
 }

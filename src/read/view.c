@@ -31,6 +31,7 @@ unrelu_status ur_source_view(unrelu_source *of, const size_t *which, size_t d, u
     }
     *view = *of;
     memset(&view->arena, 0, sizeof view->arena); /* it owns nothing */
+    view->watch = NULL;
     view->pick = pick;
     view->d = d;
     view->names = names;

@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
+#include "gaussian/check/glance.h"
 #include "gaussian/model/gaussian_model.h"
 #include "law/power.h"
 #include "pass/parallel.h"
@@ -204,6 +205,26 @@ static unrelu_status fit_once(unrelu_source *source, const unrelu_gaussian_optio
     return fit_samples(source, o, lambda, exec, 1, &again, model, err);
 }
 
+/* A fit, and what can be seen of the samples while they are read for it. Of ranks, each of which
+ * sees its own rows, nothing is said: all must say the same. */
+static unrelu_status fit_and_glance(unrelu_source *source, const unrelu_gaussian_options *o,
+                                    const unrelu_exec *exec, unrelu_gaussian **model,
+                                    unrelu_error *err)
+{
+    UR_ARENA(arena);
+    size_t d = unrelu_source_columns(source);
+    double *at = ur_take(&arena, d, sizeof *at);
+    ur_glance *glance = NULL;
+    UR_TRY(ur_arena_status(&arena, err));
+    if (!(exec && exec->rank_sum)) {
+        UR_TRY(ur_limits(o, d, at, err));
+        UR_TRY(ur_glance_begin(source, &arena, &glance, err));
+    }
+    unrelu_status status = fit_once(source, o, NULL, exec, model, err);
+    ur_glance_end(glance);
+    return status == UNRELU_OK ? ur_glance_tell(glance, at, *model, err) : status;
+}
+
 static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_options *options,
                                 const unrelu_exec *exec, unrelu_gaussian **model, unrelu_error *err)
 {
@@ -216,7 +237,7 @@ static unrelu_status fit_source(unrelu_source *source, const unrelu_gaussian_opt
         UR_TRY(ur_ranks_refuse(exec, "projected SGD", err));
     if (o.errors == UNRELU_ERRORS_BOOTSTRAP || o.errors == UNRELU_ERRORS_CLUSTER)
         UR_TRY(ur_ranks_refuse(exec, "errors by a bootstrap or by clusters", err));
-    UR_TRY(fit_once(source, &o, NULL, exec, model, err));
+    UR_TRY(fit_and_glance(source, &o, exec, model, err));
     return o.errors == UNRELU_ERRORS_BOOTSTRAP
                ? ur_fit_bootstrap(source, &o, exec, fit_once, *model, err)
                : UNRELU_OK;

@@ -8,7 +8,8 @@
 
 static const char *const flag_names[] = {
     "few-positives", "constant",         "no-zeros",    "duplicate", "few-joint",
-    "negative-bias", "no-truncated-mle", "sigma-range", "misfit",    "heavy-tails"};
+    "negative-bias", "no-truncated-mle", "sigma-range", "misfit",    "heavy-tails",
+    "top-coded",     "repeated-value",   "few-values",  "rounded"};
 
 const char *unrelu_flag_name(int bit)
 {
