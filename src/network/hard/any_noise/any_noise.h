@@ -38,7 +38,7 @@ unrelu_status ur_any_rows_make(const ur_data *data, const ur_frame *frame, size_
 /* out (n, m): a about its column means */
 void ur_any_centre(size_t n, size_t m, const double *a, double *out);
 
-/* --- count.c --- */
+/* --- shuffles.c --- */
 /* Dimensions of a (n, m) that depend on x, beside shuffles of its rows: the neurons that labels
  * show, 0 for noise. cut: a has cut tails. */
 unrelu_status ur_any_shown(const ur_any_rows *rows, const double *a, int cut, uint64_t seed,
