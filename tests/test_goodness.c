@@ -298,6 +298,49 @@ static void threads_change_no_bit(void **state)
     free(x);
 }
 
+/* pairs of a model, by name of its columns, and what no pair is */
+static void pairs_are_looked_at_that_are_asked_for(void **state)
+{
+    enum { D = 4, ROWS = 900 };
+    static const size_t pairs[] = {2, 0, 1, 3}, wrong[][2] = {{1, 1}, {0, D}};
+    unrelu_gaussian *truth = plant((unrelu_gaussian_plant_options){
+        .size = sizeof(unrelu_gaussian_plant_options), .d = D, .kappa = 4, .seed = 6});
+    double *x = draw(truth, ROWS, 3);
+    unrelu_goodness *g = NULL;
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    unrelu_goodness_options o = {.size = sizeof o, .pairs = pairs, .pair_count = 2, .runs = 9};
+    (void)state;
+    must(unrelu_source_memory(x, ROWS, D, NULL, &source, &err), &err);
+    must(unrelu_gaussian_goodness(truth, source, &o, NULL, &g, &err), &err);
+    assert_int_equal(g->pairs, 2);
+    for (size_t k = 0; k < 2; k++) {
+        double both = 0, fitted = 0, *cut = g->pair_cut + 2 * k;
+        size_t i = pairs[2 * k], j = pairs[2 * k + 1];
+        for (size_t row = 0; row < ROWS; row++)
+            both += x[row * D + i] > cut[0] && x[row * D + j] > cut[1];
+        for (size_t q = 0; q < 4; q++)
+            fitted += g->pair_fitted[4 * k + q];
+        assert_near(g->pair_observed[k], ROWS, 0);
+        assert_near(g->pair_share[4 * k], both / ROWS, 1e-12);
+        assert_near(fitted, 1, 1e-12);
+        assert_near(g->pair_correlation[k], truth->correlation[i * D + j], 1e-15);
+        assert_true(g->pair_misfit[k] < 4);
+        assert_true(g->pair_cells[2 * g->pair_rows * k] == x[i] || g->pair_states[0] != 0);
+    }
+    unrelu_goodness_free(g);
+    for (int k = 0; k < 2; k++) {
+        o.pairs = wrong[k];
+        o.pair_count = 1;
+        assert_int_equal(unrelu_gaussian_goodness(truth, source, &o, NULL, &g, &err),
+                         UNRELU_EUSAGE);
+        assert_non_null(strstr(err.text, "two different ones of 0 to 3"));
+    }
+    unrelu_source_close(source);
+    unrelu_gaussian_free(truth);
+    free(x);
+}
+
 /* ---- which column is which, and what is refused ---- */
 
 static void columns_are_found_by_name(void **state)
@@ -528,6 +571,7 @@ int main(void)
         cmocka_unit_test(columns_without_values_have_no_test),
         cmocka_unit_test(values_below_the_limits_of_others_are_compared_and_drawn),
         cmocka_unit_test(a_limit_above_all_values_changes_nothing),
+        cmocka_unit_test(pairs_are_looked_at_that_are_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,18 @@ const char *cli_name_of(cli_page *page, const cli_names *names, size_t i);
 /* the largest |value| of those that are finite, or 0 */
 double cli_largest(const double *values, size_t count);
 
+/* ---- two columns against each other, and a normal of both ---- */
+enum { CLI_SEEN, CLI_BELOW, CLI_UNKNOWN, CLI_ABOVE, CLI_BETWEEN }; /* as pair_states */
+typedef struct {
+    cli_frame frame;
+    const char *title[2]; /* of the axes */
+    double mean[2], sd[2], rho, cut[2];
+    size_t rows;
+    const double *cells;         /* rows x 2; NaN: left out */
+    const unsigned char *states; /* rows x 2 */
+} cli_pair_chart;
+void cli_chart_pair(cli_page *page, const cli_pair_chart *pair);
+
 /* ---- bars of bins, and a normal curve ---- */
 typedef struct {
     cli_frame frame;

@@ -157,7 +157,9 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
     int is_plain = m->largest >= SMALL && m->largest < LARGE;
     if (m->rows * m->columns > WRITTEN || l->tall < CLI_FONT + 6)
         return;
-    cli_html(page, "<g class=\"middle numbers\">");
+    double widest = cli_svg_text_width(is_plain ? "−0.00" : "−0e+00", CLI_FONT) + 2;
+    cli_html(page, "<g class=\"middle numbers\" style=\"--narrow:%gpx\">",
+             cli_px(fmin(l->narrow, CLI_FONT * l->cell / widest)));
     for (size_t i = 0; i < m->rows * m->columns; i++) {
         double share = share_of(m, i);
         const char *text = cli_text(page, is_plain ? "%.2f" : "%.1g", fabs(m->values[i]));

@@ -59,6 +59,12 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (hidden)
         cli_html(page, " %zu column%s could not be judged: no value was seen.", hidden,
                  hidden == 1 ? "" : "s");
+    size_t pairs = cli_report_misfitting_pairs(g);
+    if (pairs)
+        cli_html(page,
+                 " And <a href=\"#pairs\">%zu pair%s of columns</a> %s not go together as it "
+                 "says.",
+                 pairs, pairs == 1 ? "" : "s", pairs == 1 ? "does" : "do");
     cli_html(page, "</p></div>\n");
 }
 
@@ -88,7 +94,8 @@ static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
 
 /* ---- the page ---- */
 
-static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g)
+static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const unrelu_goodness *g,
+                      const size_t *pairs)
 {
     const cli_coordinates words = {"column", "columns", "zeros"};
     int transformed = m->transform != UNRELU_TRANSFORM_NONE;
@@ -115,6 +122,8 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
     cli_html_warnings(page, m->warnings, m->warning_count);
     add_facts(page, m, g);
     cli_report_columns(page, m, g, shared->level);
+    if (g)
+        cli_report_pairs(page, m, g, pairs);
     cli_report_correlations(page, m, &words, shared->level);
     cli_report_spectrum(
         page, m, &words,
@@ -139,18 +148,25 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
 }
 
 static int study(const cli_shared *shared, const cli_limits *limits, const unrelu_gaussian *m,
-                 unrelu_goodness **g)
+                 size_t *pairs, unrelu_goodness **g)
 {
     CLI_SCOPE(cli_close_limited) cli_limited samples = {0};
     unrelu_exec exec = cli_exec(shared);
     CLI_TRY(cli_open_limited(shared, shared->files[1], limits, 1, m, &samples));
-    enum { LEAST_BINS = 10, MOST_BINS = 30 }; /* the latter of planted models too */
+    enum {
+        LEAST_BINS = 10,
+        MOST_BINS = 30,
+        PAIR_ROWS = 150
+    }; /* the latter of planted models too */
     double bins = m->n > 0 ? fmin(MOST_BINS, sqrt((double)m->n)) : MOST_BINS;
     unrelu_goodness_options options = {.size = sizeof options,
                                        .bins = (size_t)fmax(LEAST_BINS, bins),
                                        .limit = samples.limit,
                                        .limits = samples.limits,
-                                       .seed = shared->seed};
+                                       .seed = shared->seed,
+                                       .pairs = pairs,
+                                       .pair_rows = PAIR_ROWS,
+                                       .pair_count = cli_report_choose_pairs(m, pairs)};
     CLI_CALL(unrelu_gaussian_goodness(m, samples.source, &options, &exec, g, &err));
     return 0;
 }
@@ -158,9 +174,10 @@ static int study(const cli_shared *shared, const cli_limits *limits, const unrel
 int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
                         const cli_limits *limits)
 {
+    size_t pairs[2 * CLI_MOST_PAIRS];
     CLI_MADE unrelu_goodness *goodness = NULL;
     if (shared->file_count < 2)
-        return write_page(shared, model, NULL);
-    CLI_TRY(study(shared, limits, model, &goodness));
-    return write_page(shared, model, goodness);
+        return write_page(shared, model, NULL, NULL);
+    CLI_TRY(study(shared, limits, model, pairs, &goodness));
+    return write_page(shared, model, goodness, pairs);
 }

@@ -33,6 +33,16 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *model,
                             const unrelu_goodness *goodness, const cli_coordinates *words,
                             double level);
 
+/* --- pairs.c --- */
+/* Which pairs are looked at: all of 12 columns, of more the strongest. pairs: room for 66 x 2;
+ * returns how many. */
+enum { CLI_MOST_PAIRS = 66 };
+size_t cli_report_choose_pairs(const unrelu_gaussian *model, size_t *pairs);
+size_t cli_report_misfitting_pairs(const unrelu_goodness *goodness);
+/* How these fit together, as the goodness says. */
+void cli_report_pairs(cli_page *page, const unrelu_gaussian *model, const unrelu_goodness *goodness,
+                      const size_t *pairs);
+
 /* --- sigma.c --- */
 void cli_report_correlations(cli_page *page, const unrelu_gaussian *model,
                              const cli_coordinates *words, double level);

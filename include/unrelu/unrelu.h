@@ -621,6 +621,8 @@ typedef struct {
     const double *limit;   /* one for each column of the samples, or NULL: of cells 'ND' and 0; NaN:
                               the column has none */
     unrelu_source *limits; /* as large as the samples, or NULL: of each such cell; NaN: none */
+    const size_t *pairs;   /* pair_count x 2 columns of the model, whose joint fit is looked at */
+    size_t pair_count, pair_rows; /* pair_rows: of each that are given to be drawn; 0: 400 */
 } unrelu_goodness_options;
 
 UNRELU_API void unrelu_goodness_options_init(unrelu_goodness_options *options, size_t size);
@@ -645,6 +647,21 @@ typedef struct {
                                     all values that were seen; the share of simulated samples,
                                     fitted again, with a larger one */
     double *ties;                /* d: share of uncensored cells whose value occurs again */
+    /* Of each pair that the options name: a cut of each column parts the rows into four, both above
+     * it, the first alone, the second alone, neither; of three such cuts, at quarters, the one
+     * where the pair fits worst. A row whose cells leave it open counts with how likely each is by
+     * the model. */
+    size_t pairs, pair_rows;  /* how many; rows of each in pair_cells */
+    double *pair_observed;    /* pairs: rows in which neither is missing */
+    double *pair_cut;         /* pairs x 2; NaN: nothing is known of a column */
+    double *pair_correlation; /* pairs: of the columns as they are, noise included */
+    double *pair_share;       /* pairs x 4: of the rows */
+    double *pair_fitted;      /* pairs x 4: by the model */
+    double *pair_misfit;      /* pairs: the largest difference of these in standard errors */
+    double *pair_cells;       /* pairs x (pair_rows x 2): values, limits, middles of intervals;
+                                 NaN: there are fewer rows */
+    uint8_t *pair_states;     /* pairs x (pair_rows x 2): 0 seen, 1 at or below, 2 missing, 3 at or
+                                 above, 4 between two ends */
 } unrelu_goodness;
 
 UNRELU_API unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model,

@@ -8,7 +8,7 @@
 #include "model/fields.h"
 #include "model/warnings.h"
 
-enum { UR_MOST_SIZES = 5, UR_MOST_TABLES = 8 };
+enum { UR_MOST_SIZES = 8, UR_MOST_TABLES = 8 };
 
 typedef struct ur_kind {
     const char *name; /* of files, and in `model.kind` */

@@ -42,6 +42,19 @@ awk -F, -v OFS=, 'NR == 1 { print "lead", "<b>zinc</b>" } NR > 1 {
 "$unrelu" fit -q limits.csv --limit lead=0.5 --transform boxcox -o limits.npz > /dev/null
 "$unrelu" report -q limits.npz limits.csv --limit lead=0.5 -o limits.html
 
+# cells above limits and between two, in three columns; eleven with numbers in the map, some of them
+# nearly always hidden
+"$unrelu" sample -q plant/truth.npz -n 300 --seed 9 | awk -F, -v OFS=, 'NR == 1 { print "lead", "iron", "tin" }
+    NR > 1 {
+        a = exp($1); b = exp($3); h = int(2 * b) / 2
+        print (a < 1.2 ? "<1.2" : a > 3 ? ">3" : a), (NR % 5 ? b : h ".." (h + .5)), ($5 > 1 ? $5 : NR % 2 ? "<1" : "<1.5")
+    }' > ends.csv
+"$unrelu" fit -q ends.csv --transform log -o ends.npz > /dev/null
+"$unrelu" report -q ends.npz ends.csv -o ends.html
+"$unrelu" generate gaussian -q -d 11 -n 900 --kappa 4 --bias normal --seed 3 -o eleven
+"$unrelu" fit -q eleven/x.npy --drop -o eleven.npz > /dev/null
+"$unrelu" report -q eleven.npz eleven/x.npy -o eleven.html
+
 "$unrelu" generate gaussian -q -d 30 -n 2000 -o wide
 "$unrelu" fit -q wide/x.npy -o wide.npz > /dev/null
 "$unrelu" report -q wide.npz wide/x.npy -o wide.html

@@ -19,6 +19,7 @@
 #include "base/sized.h"
 #include "gaussian/cells/cells.h"
 #include "gaussian/check/judge.h"
+#include "gaussian/joint/quadrants.h"
 #include "law/normal.h"
 #include "law/power.h"
 #include "model/kind.h"
@@ -32,7 +33,7 @@
 #include <string.h>
 
 enum { LINE = 8, MOST = 1000000 }; /* columns in one line of the cache; bins, points, runs */
-enum { BINS = 40, POINTS = 100 };  /* where the options do not say */
+enum { BINS = 40, POINTS = 100, PAIR_ROWS = 400 }; /* where the options do not say */
 /* Of a histogram: it starts at the smallest value where the gap above the limit is this share of
  * the width; and ends this many spreads (limit to 90 %) above the median. */
 static const double EMPTY_START = 0.5, FAR_OUT = 5;
@@ -338,6 +339,14 @@ static const ur_field fields[] = {
     FIELD(ks, "d"),
     FIELD(ks_p, "d"),
     FIELD(ties, "d"),
+    FIELD(pair_observed, "q"),
+    FIELD(pair_cut, "q2"),
+    FIELD(pair_correlation, "q"),
+    FIELD(pair_share, "q4"),
+    FIELD(pair_fitted, "q4"),
+    FIELD(pair_misfit, "q"),
+    FIELD(pair_cells, "qr"),
+    UR_FIELD(unrelu_goodness, pair_states, UR_BYTES, "qr", 0, 0),
     UR_COUNT_FIELD(unrelu_goodness, n),
 };
 
@@ -348,13 +357,66 @@ static void set_sizes(const void *goodness, size_t *sizes)
     sizes[1] = g->bins + 1;
     sizes[2] = g->bins;
     sizes[3] = g->points;
+    sizes[4] = g->pairs;
+    sizes[5] = 2 * g->pair_rows;
+    sizes[6] = 2;
+    sizes[7] = UR_QUADRANTS;
 }
 
 static const ur_kind kind = {.name = "goodness",
                              .size = sizeof(unrelu_goodness),
-                             .letters = "debp",
+                             .letters = "debpqr24",
                              .set_sizes = set_sizes,
                              .tables = {UR_KIND_TABLE(fields)}};
+
+/* ---- pairs ---- */
+
+typedef struct {
+    const study *s;
+    const size_t *pairs;
+} joint;
+
+static ur_quadrant_column cells_of(const study *s, size_t i)
+{
+    const column *c = &s->columns[i];
+    return (ur_quadrant_column){c->count, c->x, c->upper, c->state, c->b, c->s};
+}
+
+static void look_at_pair(void *context, size_t k)
+{
+    const joint *all = context;
+    const unrelu_gaussian *m = all->s->model;
+    unrelu_goodness *g = all->s->out;
+    size_t i = all->pairs[2 * k], j = all->pairs[2 * k + 1];
+    const ur_quadrant_column c[2] = {cells_of(all->s, i), cells_of(all->s, j)};
+    double shrink = m->scale[i] / c[0].s * (m->scale[j] / c[1].s); /* by noise in the values */
+    double rho = m->correlation[i * m->d + j] * shrink;
+    ur_quadrants found;
+    ur_quadrants_worst(c, rho, &found);
+    g->pair_observed[k] = found.rows;
+    g->pair_correlation[k] = rho;
+    g->pair_misfit[k] = found.misfit;
+    memcpy(g->pair_cut + 2 * k, found.cut, sizeof found.cut);
+    memcpy(g->pair_share + UR_QUADRANTS * k, found.share, sizeof found.share);
+    memcpy(g->pair_fitted + UR_QUADRANTS * k, found.fitted, sizeof found.fitted);
+    ur_quadrant_rows(c, g->pair_rows, g->pair_cells + 2 * g->pair_rows * k,
+                     g->pair_states + 2 * g->pair_rows * k);
+}
+
+static unrelu_status check_pairs(const unrelu_gaussian *m, const unrelu_goodness_options *o,
+                                 unrelu_error *err)
+{
+    if (o->pair_count > MOST || o->pair_rows > MOST || (o->pair_count > 0 && !o->pairs))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "pairs and their rows are at most %d, and `pairs` has their columns", MOST);
+    for (size_t k = 0; k < 2 * o->pair_count; k++)
+        if (o->pairs[k] >= m->d || o->pairs[k] == o->pairs[k ^ 1])
+            return ur_fail(err, UNRELU_EUSAGE,
+                           "pair %zu is of columns %zu and %zu: two different ones of 0 to %zu are "
+                           "needed",
+                           k / 2 + 1, o->pairs[k & ~(size_t)1], o->pairs[k | 1], m->d - 1);
+    return UNRELU_OK;
+}
 
 static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_goodness_options *o,
                                const unrelu_exec *exec, unrelu_error *err)
@@ -365,6 +427,8 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
     UR_TRY(read_columns(s, samples, o->limits, exec, err));
     s->out->n = s->rows;
     UR_TRY(ur_model_take_arrays(s->out, err));
+    s->out->pair_states = ur_take(ur_model_arena(s->out), s->out->pairs, 2 * s->out->pair_rows);
+    UR_TRY(ur_arena_status(ur_model_arena(s->out), err));
     ur_known *known = ur_take(s->arena, d, sizeof *known);
     double *b = ur_take(s->arena, d, sizeof *b), *scale = ur_take(s->arena, d, sizeof *scale);
     unsigned char *fitted = ur_take(s->arena, d, 1);
@@ -389,7 +453,7 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
     for (size_t i = 0; i < d; i++)
         if (s->columns[i].status != UNRELU_OK)
             return ur_fail_memory(err, s->rows, "cells");
-    return UNRELU_OK;
+    return ur_parallel_for(exec, "pairs", o->pair_count, look_at_pair, &(joint){s, o->pairs}, err);
 }
 
 unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_source *samples,
@@ -406,12 +470,15 @@ unrelu_status unrelu_gaussian_goodness(const unrelu_gaussian *model, unrelu_sour
     UR_TRY(ur_ranks_refuse(exec, "a goodness of fit", err));
     if (o.bins > MOST || o.points > MOST || o.runs > MOST)
         return ur_fail(err, UNRELU_EUSAGE, "bins, points and runs are at most %d", MOST);
+    UR_TRY(check_pairs(model, &o, err));
     unrelu_goodness *g = ur_model_new(&kind, err);
     if (!g)
         return UNRELU_ENOMEM;
     g->d = model->d;
     g->bins = o.bins ? o.bins : BINS;
     g->points = o.points ? o.points : POINTS;
+    g->pairs = o.pair_count;
+    g->pair_rows = o.pair_rows ? o.pair_rows : PAIR_ROWS;
     UR_ARENA(arena);
     study s = {.model = model,
                .arena = &arena,
