@@ -4,8 +4,10 @@
 
 #include "base/arena.h"
 #include "base/random.h"
+#include "network/data/data.h"
 #include "network/noisy/birth.h"
 #include "network/noisy/count.h"
+#include "network/noisy/folded.h"
 
 enum { ROWS = 2000, D = 6, K = 4, M = 3 };
 
@@ -188,6 +190,79 @@ static void what_only_all_rows_show_is_found(void **state)
     unrelu_network_free(model);
 }
 
+/* ---- fewer labels than neurons ---- */
+
+/* the last of three labels' columns alone: 4 neurons, whose 4 signs 6 linear equations decide */
+static void signs_are_those_that_leave_least(void **state)
+{
+    (void)state;
+    static sample s;
+    static double one[ROWS];
+    UR_ARENA(arena);
+    ur_frame frame;
+    ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}}};
+    unrelu_error err = {0};
+    double T[K * D], rss, found[K * D];
+    int signs[K];
+    set_sample(&s, .01);
+    for (size_t i = 0; i < ROWS; i++)
+        one[i] = s.a[i * M];
+    must(ur_data_hold(ROWS, D, 1, s.x, one, NULL, &arena, &given.data, &err), &err);
+    must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 0, &arena, &frame, &err), &err);
+    assert_int_equal(frame.p, D);
+    ur_frame_forth(&frame, K, s.V, T);
+    for (size_t i = 0; i < D; i++) { /* in the wrong half */
+        T[0 * D + i] = -T[0 * D + i];
+        T[2 * D + i] = -T[2 * D + i];
+    }
+    must(ur_folded_signs(&frame, K, T, 1, 0, signs, &rss, &err), &err);
+    assert_int_equal(signs[0], -1);
+    assert_int_equal(signs[1], 1);
+    assert_int_equal(signs[2], -1);
+    assert_int_equal(signs[3], 1);
+    for (size_t j = 0; j < K; j++)
+        for (size_t i = 0; i < D; i++)
+            found[j * D + i] = signs[j] * T[j * D + i];
+    ur_newton problem = ur_frame_problem(&frame, given.options.activation, NULL);
+    ur_newton_fit fit;
+    must(ur_newton_alloc(&problem, K, &arena, &fit, &err), &err);
+    memcpy(fit.V, found, sizeof found);
+    must(ur_newton_outer(&problem, &fit, &err), &err);
+    assert_near(rss / fit.rss, 1, 1e-6);
+}
+
+/* nothing given; of the first a part was called a function, of the second there were 10 neurons */
+static void one_noisy_label_of_eight_neurons_is_enough(void **state)
+{
+    (void)state;
+    enum { MANY = 4000 };
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
+        o.d = 6;
+        o.k = 8;
+        o.m = 1;
+        o.seed = seed;
+        o.bias = .5;
+        o.noise = .01;
+        planted_network p = plant_network_with(o, MANY);
+        unrelu_recover_options recovery;
+        unrelu_recover_options_init(&recovery, sizeof recovery);
+        recovery.labels = UNRELU_LABELS_NOISY;
+        unrelu_network *model = recover(&p, &recovery);
+        recovery.start = p.truth;
+        unrelu_network *best = recover(&p, &recovery);
+        assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+        assert_int_equal(model->k, 8);
+        assert_string_equal(model->biases, "both");
+        assert_true(model->starts_agree >= 2);
+        assert_true(model->noise <= best->noise * (1 + 5e-5)); /* the same likelihood */
+        unrelu_network_free(model);
+        unrelu_network_free(best);
+        planted_network_free(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +272,8 @@ int main(void)
         cmocka_unit_test(a_solve_ends_where_its_goal_is_out_of_reach),
         cmocka_unit_test(many_rows_have_no_more_neurons_than_some),
         cmocka_unit_test(what_only_all_rows_show_is_found),
+        cmocka_unit_test(signs_are_those_that_leave_least),
+        cmocka_unit_test(one_noisy_label_of_eight_neurons_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

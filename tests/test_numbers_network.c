@@ -250,6 +250,55 @@ static void k_found(size_t d, size_t k, size_t m, size_t n, double sigma, int fu
     row(what, "share where k was found", (double)good / runs, .95, 1, "");
 }
 
+/* ---- noise, fewer labels than neurons ---- */
+
+static unrelu_network *recover_few(const planted_network *p, size_t k, int from_truth)
+{
+    unrelu_recover_options o;
+    unrelu_recover_options_init(&o, sizeof o);
+    o.k = k;
+    o.labels = UNRELU_LABELS_NOISY;
+    o.start = from_truth ? p->truth : NULL;
+    return recover(p, &o);
+}
+
+static double few_bic(const unrelu_network *model)
+{
+    double cells = (double)(model->n * model->m), biases = strcmp(model->biases, "both") == 0;
+    double used =
+        (double)model->k * ((double)(model->d + model->m) - 1 + biases) + biases * (double)model->m;
+    return cells * log(model->noise * model->noise * (cells - used)) + used * log(cells);
+}
+
+/* the same place as from the planted weights, or a better one */
+static void few_labels(size_t d, size_t k, size_t m, size_t n, double sigma, int full)
+{
+    int runs = runs_of(full);
+    noisy_sums s = {0};
+    double found = 0;
+    for (int run = 0; run < runs; run++) {
+        unrelu_network_plant_options o = plan_of(d, k, m, (uint64_t)run + 400);
+        o.bias = .5;
+        o.noise = sigma;
+        planted_network p = plant_network_with(o, n);
+        unrelu_network *best = recover_few(&p, 0, 1), *model = recover_few(&p, k, 0),
+                       *open = recover_few(&p, 0, 0);
+        s.reached += model->noise <= best->noise * (1 + 5e-5);
+        found += few_bic(open) <= few_bic(best) + 1; /* a weak neuron may be left out */
+        add_noisy(&p, model, &s);
+        unrelu_network_free(best);
+        unrelu_network_free(model);
+        unrelu_network_free(open);
+        planted_network_free(&p);
+    }
+    char what[96];
+    snprintf(what, sizeof what, "(%zu,%zu,%zu) sigma %g n=%zu, biases .5", d, k, m, sigma, n);
+    row(what, "share at the likelihood's maximum, k given", s.reached / runs, .95, 1, "");
+    row(what, "share where BIC is that of the planted network, or less", found / runs, .95, 1, "");
+    row(what, "coverage of 95 % intervals", s.in / s.of, share < 1 ? .9 : .92,
+        share < 1 ? .99 : .98, "");
+}
+
 /* ---- noise of Student's law, --robust ---- */
 
 /* scale .5 as the normal noise of k_found: k and biases found out, then coverage with k given */
@@ -424,6 +473,11 @@ int main(int argc, char **argv)
     k_found(10, 5, 8, 2000, 1, 20);
     k_found(20, 10, 12, 2000, .1, 10);
     k_found(10, 5, 8, 40000, .5, 10);
+    few_labels(10, 16, 1, 6000, .01, share < 1 ? 10 : 20);
+    if (share == 1) { /* seconds each */
+        few_labels(20, 16, 2, 6000, .01, 20);
+        few_labels(20, 10, 1, 6000, .01, 20);
+    }
     student(2, 100);
     if (full)
         student(3, 100);

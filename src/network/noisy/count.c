@@ -16,6 +16,7 @@
 #include "network/data/cut_tails.h"
 #include "network/data/watch.h"
 #include "network/noisy/birth.h"
+#include "network/noisy/folded.h"
 
 #include <math.h>
 #include <string.h>
@@ -238,7 +239,8 @@ static unrelu_status try_all(const quest *q, size_t most, ur_contest *c, size_t 
 {
     const ur_data *data = &q->given->data;
     size_t k = c->k + 1;
-    if (k > most || k <= data->m || step_of(c, k) > CHEAP || *q->work > PATIENT_WORK)
+    if (ur_folded_applies(q->given, c->frame.terms, k) || k > most || k <= data->m ||
+        step_of(c, k) > CHEAP || *q->work > PATIENT_WORK)
         return UNRELU_OK;
     UR_ARENA(arena);
     ur_best best;
@@ -357,15 +359,26 @@ static unrelu_status choose_k(const quest *q, ur_terms terms, ur_contest *c, siz
         return UNRELU_OK;
     UR_TRY(guess_k(given, terms, &k, err));
     k = k < most ? k : most;
+    int folded = !ur_folded_applies(
+        given, terms, given->data.m + 1); /* or rows without signs have been counted */
     for (int round = 0; round < ROUNDS && !ur_contest_met(given, c); round++) {
         UR_CONTEST(next);
         *tried = k > *tried ? k : *tried;
         UR_TRY(contest_run(q, k, terms, CLOSE, c, &next, err));
         ur_contest_swap(c, &next);
-        UR_TRY(move(q, most, c, tried, err));
-        if (c->k == k)
+        UR_TRY(move(q, folded ? most : given->data.m + 1, c, tried, err));
+        size_t moved = c->k;
+        if (moved > given->data.m && !folded) {
+            UR_ARENA(arena);
+            double *rows;
+            size_t count = 0;
+            UR_TRY(ur_folded_start(given, terms, c->frame.n, most, 0, &count, &arena, &rows, err));
+            moved = count > moved ? count : moved;
+            folded = 1;
+        } else if (moved == k) {
             break;
-        k = c->k;
+        }
+        k = moved;
     }
     return UNRELU_OK;
 }

@@ -11,6 +11,7 @@
 #include "dense/student.h"
 #include "network/data/cut_tails.h"
 #include "network/exact/exact.h"
+#include "network/noisy/folded.h"
 #include "network/noisy/noisy.h"
 #include "network/problem/start.h"
 #include "network/problem/tolerance.h"
@@ -19,7 +20,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 40, RANDOM_STARTS = 2, SPLITS = 4 }; /* what is slower leads to no better place */
+enum {
+    STEPS = 40,
+    RANDOM_STARTS = 2,
+    SPLITS = 4,
+    FOLDED = 6
+}; /* what is slower leads to no better place */
 /* of rss: with noise the kinks of f make it rough below that (newton.h) */
 static const double GAIN = 1e-7;
 /* of rss: starts that differ by less reached one minimum */
@@ -286,6 +292,21 @@ static unrelu_status try_split(race *q, const double *before, size_t smaller, si
     return enter(q, inside, err);
 }
 
+/* rows without signs, which then get them */
+static unrelu_status try_folded(race *q, size_t number, unrelu_error *err)
+{
+    const ur_frame *frame = q->frame;
+    size_t k = q->start.k, found = k;
+    UR_ARENA(arena);
+    double *rows;
+    UR_TRY(
+        ur_folded_start(q->given, frame->terms, frame->n, k, number, &found, &arena, &rows, err));
+    if (found != k)
+        return UNRELU_OK;
+    set_raw(q, rows, k);
+    return enter_raw(q, err);
+}
+
 static size_t count_agreeing(const race *q)
 {
     size_t agree = 0;
@@ -301,12 +322,32 @@ static int is_over(const race *q, size_t enough)
     return met || count_agreeing(q) >= enough;
 }
 
+/* all but rows without signs */
+static unrelu_status try_others(race *q, int joint, size_t enough, const double *before,
+                                size_t smaller, unrelu_error *err)
+{
+    static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
+                                            UR_MOMENTS_LINEAR};
+    if (joint)
+        UR_TRY(try_grown(q, before, smaller, err));
+    for (size_t i = 0; joint && enough > 1 && i < SPLITS && !is_over(q, SIZE_MAX); i++)
+        UR_TRY(try_split(q, before, smaller, i, err));
+    for (size_t i = 0; i < 3 && !is_over(q, enough); i++)
+        UR_TRY(try_moments(q, kinds[i], err));
+    if (!is_over(q, enough))
+        UR_TRY(try_patterns(q, err));
+    if (!joint && !is_over(q, enough))
+        UR_TRY(try_grown(q, before, smaller, err));
+    size_t tries = joint || q->best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
+    for (size_t i = 0; i < tries && !is_over(q, enough); i++)
+        UR_TRY(try_random(q, i, 0, err));
+    return UNRELU_OK;
+}
+
 unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
                         const double *before, size_t smaller, ur_arena *arena, ur_best *best,
                         unrelu_error *err)
 {
-    static const ur_moments_kind kinds[] = {UR_MOMENTS_QUADRATIC, UR_MOMENTS_REDUCED,
-                                            UR_MOMENTS_LINEAR};
     memset(best, 0, sizeof *best);
     race q = {.given = given, .frame = frame, .best = best};
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
@@ -316,19 +357,12 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
         UR_TRY(try_same(&q, before, err));
         enough++;
     }
-    if (joint)
-        UR_TRY(try_grown(&q, before, smaller, err));
-    for (size_t i = 0; joint && enough > 1 && i < SPLITS && !is_over(&q, SIZE_MAX); i++)
-        UR_TRY(try_split(&q, before, smaller, i, err));
-    for (size_t i = 0; i < 3 && !is_over(&q, enough); i++)
-        UR_TRY(try_moments(&q, kinds[i], err));
-    if (!is_over(&q, enough))
-        UR_TRY(try_patterns(&q, err));
-    if (!joint && !is_over(&q, enough))
-        UR_TRY(try_grown(&q, before, smaller, err));
-    size_t tries = joint || best->starts == 0 ? 3 * RANDOM_STARTS : RANDOM_STARTS;
-    for (size_t i = 0; i < tries && !is_over(&q, enough); i++)
-        UR_TRY(try_random(&q, i, 0, err));
+    size_t before_folded = best->starts,
+           folded = joint && ur_folded_applies(given, frame->terms, k) ? FOLDED : 0;
+    for (size_t i = 0; i < folded && !is_over(&q, enough); i++)
+        UR_TRY(try_folded(&q, i, err));
+    if (best->starts == before_folded)
+        UR_TRY(try_others(&q, joint, enough, before, smaller, err));
     best->agree = count_agreeing(&q);
     if (before && smaller == k && best->starts > 1) {
         best->agree -= best->agree > 1;
