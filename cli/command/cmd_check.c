@@ -74,6 +74,22 @@ static int looks_wrong(const findings *f, size_t j)
     return word_of(f, j) == UNRELU_FIT_POOR;
 }
 
+/* under the transform for all columns, or as it is where that cannot be taken of it */
+static int looks_wrong_under(const findings *f, size_t j)
+{
+    const unrelu_transform_advice *a = &f->advice[j];
+    return isnan(a->shared_ks)
+               ? looks_wrong(f, j)
+               : unrelu_fit_judge(a->shared_ks, a->shared_ks_p, f->model->d) == UNRELU_FIT_POOR;
+}
+
+/* under its own transform */
+static const char *word_under_own(const findings *f, size_t j)
+{
+    const unrelu_transform_advice *a = &f->advice[j];
+    return unrelu_fit_word_name(unrelu_fit_judge(a->ks, a->ks_p, f->model->d));
+}
+
 /* "log", "boxcox:0.31"; "" where nothing can be said */
 static const char *transform_of(const unrelu_transform_advice *advice, char *text)
 {
@@ -81,7 +97,7 @@ static const char *transform_of(const unrelu_transform_advice *advice, char *tex
     if (advice->values == 0 || (isnan(advice->lambda) && isnan(advice->lost[0])))
         return text;
     if (advice->transform == UNRELU_TRANSFORM_BOXCOX && isfinite(advice->lambda))
-        snprintf(text, TRANSFORM, "boxcox:%.2f", advice->lambda);
+        snprintf(text, TRANSFORM, "boxcox:%.2f", rint(100 * advice->lambda) / 100 + 0.0);
     else
         snprintf(text, TRANSFORM, "%s", unrelu_transform_name(advice->transform));
     return text;
@@ -89,10 +105,37 @@ static const char *transform_of(const unrelu_transform_advice *advice, char *tex
 
 /* ---- the sentence ------------------------------------------------------------------- */
 
+/* What the transform for all columns does to them, which was tried. One is not advised under which
+ * no fewer columns look wrong. */
+static void add_advice(const findings *f, size_t wrong, char *text)
+{
+    char name[TRANSFORM];
+    size_t still = 0, listed = 0;
+    transform_of(&f->advice[f->d], name);
+    for (size_t j = 0; j < f->d; j++)
+        still += (size_t)looks_wrong_under(f, j);
+    if (!*name || strcmp(name, "none") == 0 || (wrong == 0 && still > 0))
+        return;
+    if (still >= wrong && wrong > 0) {
+        cli_append(text, VERDICT,
+                   "; --transform %s is likelier, but under it %zu of %zu %s not either", name,
+                   still, f->model->d, still == 1 ? "does" : "do");
+        return;
+    }
+    cli_append(text, VERDICT, "; %s --transform %s%s", wrong ? "try" : "still,", name,
+               !wrong             ? " fits better"
+               : still            ? ", under which these still do not: "
+               : f->model->d == 1 ? ", under which it does"
+                                  : ", under which all do");
+    for (size_t j = 0; j < f->d && still; j++)
+        if (looks_wrong_under(f, j) && listed++ <= NAMED)
+            cli_append(text, VERDICT, "%s%.40s", listed == 1 ? "" : ", ",
+                       listed > NAMED ? "..." : unrelu_source_name(f->samples, j));
+}
+
 static const char *verdict_of(const findings *f, char *text)
 {
     size_t wrong = 0, judged = 0, listed = 0;
-    char name[TRANSFORM];
     for (size_t j = 0; j < f->d; j++) {
         wrong += (size_t)looks_wrong(f, j);
         judged += (size_t)is_judged(f, j);
@@ -113,10 +156,7 @@ static const char *verdict_of(const findings *f, char *text)
         cli_append(text, VERDICT, "%s%.40s", listed == 1 ? ": " : ", ",
                    listed > NAMED ? "..." : unrelu_source_name(f->samples, j));
     }
-    transform_of(&f->advice[f->d], name);
-    if (*name && strcmp(name, "none") != 0)
-        cli_append(text, VERDICT, wrong ? "; try --transform %s" : "; --transform %s fits better",
-                   name);
+    add_advice(f, wrong, text);
     return text;
 }
 
@@ -156,6 +196,11 @@ static int print_json(const findings *f, uint64_t seed)
         cli_json_put(&one, "transform", text_or_null(transform_of(a, transform)));
         cli_json_real(&one, "lambda", a->lambda);
         cli_json_reals(&one, "lost", a->lost, 3);
+        cli_json_real(&one, "transform_ks", a->ks);
+        cli_json_real(&one, "transform_ks_p", a->ks_p);
+        cli_json_put(&one, "transform_fit", text_or_null(word_under_own(f, j)));
+        cli_json_real(&one, "shared_ks", a->shared_ks);
+        cli_json_real(&one, "shared_ks_p", a->shared_ks_p);
         cli_json_put(&one, "flags", cli_json_codes(&json, flags_of(f, j)));
         cli_json_append_object(&json, columns, &one);
     }
@@ -182,7 +227,8 @@ static void add_column(cli_table *table, const findings *f, size_t j)
     cli_table_add_real(table, "%.3f", f->ks[j]);
     cli_table_add_real(table, "%.3f", f->ks_p[j]);
     cli_table_add_real(table, "%.1f %%", 100 * f->ties[j]);
-    cli_table_add(table, "%s", *transform ? transform : "-");
+    const char *then = word_under_own(f, j);
+    cli_table_add(table, "%s%s%s", *transform ? transform : "-", *then ? ": " : "", then);
     cli_table_add(table, "%s%s%s%s", is_fitted(f, j) ? "" : "cannot be fitted", wrong,
                   *wrong && *flags ? ", " : "", flags);
 }
@@ -292,7 +338,11 @@ const cli_command cli_check = {
         "it is good.\n\nThe "
         "transform is the plainest of none, sqrt, log and Box-Cox that the likelihood does not "
         "speak against (at a level of 1 %); a value of 0 counts as below the smallest one "
-        "there. At most 20000 rows enter that.\n\nThe status is 0 also where columns fit "
+        "there. At most 20000 rows enter that. What is advised was tried: behind it stands how the "
+        "column fits then, and a transform for all columns is named where fewer look wrong under "
+        "it. "
+        "The power of Box-Cox is the one that 'unrelu fit' estimates.\n\nThe status is 0 also "
+        "where columns fit "
         "poorly, and 4 where nothing can be fitted.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON,

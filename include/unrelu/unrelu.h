@@ -701,10 +701,14 @@ UNRELU_API unrelu_status unrelu_gaussian_judge(unrelu_gaussian *model, unrelu_so
 /* Which transform makes a column, or all of them, most like a censored normal */
 typedef struct {
     unrelu_transform transform; /* the plainest that the data do not speak against */
-    double lambda;  /* of Box-Cox, estimated; NaN: too little is seen, or values below 0 */
-    double lost[3]; /* by none, sqrt and log against that lambda: twice the logarithm of the
+    double lambda;  /* the one that a fit with boxcox estimates; NaN: too little is seen, values are
+                       below 0, or there are more than 20000 rows and Box-Cox is not advised */
+    double lost[3]; /* by none, sqrt and log against the best lambda: twice the logarithm of the
                        likelihoods' ratio */
     size_t values;  /* that were seen, of those looked at */
+    /* What was advised, tried: the distance and its p, as of unrelu_columns_distance, of the column
+     * under its own transform, and under the one for all columns; NaN where that is none. */
+    double ks, ks_p, shared_ks, shared_ks_p;
 } unrelu_transform_advice;
 
 /* limit (d, or NULL) and limits (n x d, or NULL) as of unrelu_impute_options. advice has room for
