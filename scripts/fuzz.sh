@@ -3,7 +3,8 @@
 # fuzz.sh BUILD SECONDS SEED RUNS [TARGET...]: runs each fuzzer of BUILD (all of them) that long, or
 # for that many inputs (-1: as many as come in that time; SECONDS 0: however long they take), with
 # random numbers of that seed (0: others each time), from the seeds of fuzz/seeds and from what
-# earlier runs kept in BUILD/corpus. BUILD/executions adds up how many inputs each has seen. A
+# earlier runs kept in BUILD/corpus, one on each core. BUILD/executions adds up how many inputs each
+# has seen. A
 # finding ends it: the input is in BUILD/findings; it becomes a seed, so that the tests run it from
 # then on.
 set -u
@@ -26,13 +27,13 @@ dictionary() {
 
 # What was freed is kept for some inputs, not for thousands: memory that was just used is fast.
 export ASAN_OPTIONS="quarantine_size_mb=2${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
-failed=0
 mkdir -p "$build/findings"
 touch "$build/executions"
-for name; do
-    name=${name#fuzz_} name=${name%.c}
+
+# fuzz NAME
+fuzz() {
+    local name=$1 log=$build/$1.log status count total
     mkdir -p "$build/corpus/$name"
-    log=$build/$name.log
     "$build/fuzz/fuzz_$name" -seed="$seed" -max_total_time="$seconds" -runs="$runs" -timeout=20 -rss_limit_mb=1024 -max_len=4096 \
         -print_final_stats=1 -artifact_prefix="$build/findings/$name-" \
         -dict="dictionaries/$(dictionary "$name")" "$build/corpus/$name" "$PWD/seeds/$name" > "$log" 2>&1
@@ -43,9 +44,25 @@ for name; do
     if [ $status = 0 ]; then
         echo "$name: ${count:-0} inputs, $total in all runs"
     else
-        failed=1
         echo "$name: stopped with status $status; the end of $log:"
         grep -E 'ERROR|SUMMARY|runtime error|sentence|Test unit' "$log" || tail -n 5 "$log"
     fi
+    return $status
+}
+
+# one on each core
+failed=0 running=0 cores=$(nproc)
+for name; do
+    name=${name#fuzz_} name=${name%.c}
+    if [ $running -ge "$cores" ]; then
+        wait -n || failed=1
+        running=$((running - 1))
+    fi
+    fuzz "$name" &
+    running=$((running + 1))
+done
+while [ $running -gt 0 ]; do
+    wait -n || failed=1
+    running=$((running - 1))
 done
 exit $failed

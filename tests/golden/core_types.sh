@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# core_types.sh UNRELU ARRAYS [NAME...]: runs cases of the file 'cases' (those named; else all that
-# do not take long) with the BLAS kernels of three kinds of CPU (OPENBLAS_CORETYPE). Other kernels
+# core_types.sh UNRELU ARRAYS [NAME...]: runs cases of the files "cases" and "more_cases" (those
+# named; else all that do not take long) with the BLAS kernels of three kinds of CPU (OPENBLAS_CORETYPE). Other kernels
 # round in another order: exit status, verdicts, counts, texts and warnings must be the same, and
 # numbers the same to 1e-10, to 1e-7 where sums are in single precision; a number is compared with
 # the largest of its array, or with 1 where that is larger (planted data are of size 1). Data are
@@ -118,7 +118,7 @@ while read -r kind name arguments; do
         done
         ;;
     esac
-done < "$here/cases"
+done < <(cat "$here/cases" "$here/more_cases")
 echo "$count cases with the kernels of: $types; $other_bits times some bits differed"
 if [ $other_bits = 0 ] && [ $# = 0 ]; then
     echo "none ever did: the kernels are not what they are called"
