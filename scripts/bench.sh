@@ -3,14 +3,16 @@
 # bench.sh BUILD: every benchmark; each prints its own table of ratios.
 set -euo pipefail
 
-# python_with MODULE: a python3 that has NumPy and MODULE, or any
+# python_with MODULE...: a python3 that has NumPy and the first of the modules that one has, or any
 python_with() {
-    local python
-    for python in python3 /usr/bin/python3; do
-        if "$python" -c "import numpy, $1" 2> /dev/null; then
-            echo "$python"
-            return
-        fi
+    local module python
+    for module; do
+        for python in python3 /usr/bin/python3; do
+            if "$python" -c "import numpy, $module" 2> /dev/null; then
+                echo "$python"
+                return
+            fi
+        done
     done
     echo python3
 }
@@ -24,6 +26,6 @@ for program in "$1"/bench/bench_*; do
 done
 bench=$(dirname "$0")/../bench
 echo "== recover_peers"
-"$(python_with torch)" "$bench/recover_peers.py" "$1/unrelu"
+"$(python_with torch numpy)" "$bench/recover_peers.py" "$1/unrelu"
 echo "== unmix_peers"
 "$(python_with sklearn)" "$bench/unmix_peers.py" "$1/unrelu"
