@@ -2,6 +2,8 @@
 /* Fewer labels than neurons, by `signless`: planted networks, whose k is not told. */
 #include "networks.h"
 
+#include "dense/linear.h"
+
 typedef struct {
     size_t d, k, m, n;
     double bias;
@@ -170,6 +172,82 @@ static void it_is_the_default_for_fewer_labels_than_neurons(void **state)
 }
 
 /* which lives on when the copy of the data that the method was run on is gone */
+/* labels times the inverse root of the covariance of what is not linear in them: alike in all
+ * directions, as the labels of noise are, and of a network all the same */
+static void make_alike(planted_network *p)
+{
+    size_t n = p->n, m = p->m, q = p->d + 1;
+    unrelu_error err = {0};
+    double *Z = malloc(n * q * sizeof *Z), *R = malloc(n * m * sizeof *R), *beta, *C, *Q, *W,
+           *values;
+    beta = malloc(q * m * sizeof *beta);
+    C = calloc(3 * m * m + m, sizeof *C);
+    assert_true(Z && R && beta && C);
+    Q = C + m * m;
+    W = Q + m * m;
+    values = W + m * m;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(Z + i * q, p->x + i * p->d, p->d * sizeof *Z);
+        Z[i * q + p->d] = 1;
+    }
+    must(ur_least_squares(n, q, m, Z, p->a, 1e-14, beta, NULL, &err), &err);
+    ur_multiply(n, q, m, Z, beta, R);
+    for (size_t i = 0; i < n * m; i++)
+        R[i] = p->a[i] - R[i];
+    ur_multiply_tn(n, m, m, R, R, C);
+    must(ur_eigen_symmetric(m, C, values, Q, &err), &err);
+    for (size_t i = 0; i < m * m; i++)
+        for (size_t l = 0; l < m; l++)
+            W[i] += Q[i / m * m + l] * Q[i % m * m + l] * sqrt((double)n / values[l]);
+    ur_multiply(n, m, m, p->a, W, R);
+    for (size_t j = 0; j < m; j++) { /* of one size, to which they are brought by powers of two */
+        double largest = 0;
+        for (size_t i = j; i < n * m; i += m)
+            largest = fmax(largest, fabs(R[i]));
+        for (size_t i = j; i < n * m; i += m)
+            p->a[i] = R[i] / largest;
+    }
+    free(Z);
+    free(R);
+    free(beta);
+    free(C);
+}
+
+static void labels_that_are_alike_as_noise_is_are_tried(void **state)
+{
+    (void)state;
+    planted_network p = plant_of((size){10, 14, 6, 900, .5, 25});
+    make_alike(&p);
+    unrelu_network *model = recover(&p, NULL);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    assert_string_equal(model->method, "signless");
+    assert_true(error_of_V(p.truth, model) < 1e-10);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
+/* where noise is all that the last dimensions hold, signless is passed over */
+static void a_shelf_of_noise_is_passed_over(void **state)
+{
+    (void)state;
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    o.d = 5;
+    o.k = 3;
+    o.m = 8;
+    o.noise = .1;
+    o.seed = 2;
+    planted_network p = plant_network_with(o, 1000);
+    unrelu_network *model = recover(&p, NULL);
+    size_t passed = 0;
+    for (size_t i = 0; i < model->tried_count; i++)
+        passed += strncmp(model->tried[i], "signless: not tried", 19) == 0;
+    assert_int_equal(passed, 1);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+}
+
 static void the_precision_of_labels_is_told_by_default(void **state)
 {
     (void)state;
@@ -333,6 +411,8 @@ int main(void)
         cmocka_unit_test(noise_is_told_from_a_missing_neuron),
         cmocka_unit_test(fewer_neurons_than_there_are_do_not_do),
         cmocka_unit_test(it_is_the_default_for_fewer_labels_than_neurons),
+        cmocka_unit_test(labels_that_are_alike_as_noise_is_are_tried),
+        cmocka_unit_test(a_shelf_of_noise_is_passed_over),
         cmocka_unit_test(the_precision_of_labels_is_told_by_default),
         cmocka_unit_test(signs_that_cannot_be_decided_are_open),
         cmocka_unit_test(linear_parts_are_told),

@@ -209,28 +209,6 @@ static unrelu_status check_activation(unrelu_activation f, unrelu_error *err)
                    name);
 }
 
-/* Where the labels have more dimensions than neurons, noise leaves the last ones alike: so many of
- * them within what chance does to equal ones, times a half more, are taken for that. */
-enum { ALIKE = 4, ALIKE_SHARE = 8 };
-static const double ALIKE_RATIO = 1.5;
-
-/* whether the smallest eigenvalues of what is not linear in the labels are those of noise */
-static unrelu_status has_shelf(const ur_folds *folds, const ur_fold_state *s, double tolerance,
-                               int *shelf, unrelu_error *err)
-{
-    size_t m = folds->m, last = m / ALIKE_SHARE > ALIKE ? m / ALIKE_SHARE : ALIKE;
-    UR_ARENA(arena);
-    double *C = ur_take(&arena, m, m * sizeof *C), *values = ur_take(&arena, m, sizeof *values);
-    UR_TRY(ur_arena_status(&arena, err));
-    ur_multiply_tn(folds->n, m, m, s->R, s->R, C);
-    UR_TRY(ur_eigen_symmetric(m, C, values, NULL, err));
-    double root = sqrt((double)m / (double)folds->n);
-    double edges = root < 1 ? (1 + root) / (1 - root) : INFINITY;
-    *shelf = m > last && values[0] > tolerance * tolerance * values[m - 1] &&
-             values[last - 1] < ALIKE_RATIO * edges * edges * values[0];
-    return UNRELU_OK;
-}
-
 unrelu_status ur_signless_applies(const ur_problem *given, int *yes, unrelu_error *err)
 {
     enum { ROWS = 5000 };
@@ -249,7 +227,7 @@ unrelu_status ur_signless_applies(const ur_problem *given, int *yes, unrelu_erro
     UR_TRY(ur_folds_open(&folds, given->data.floor, err));
     UR_TRY(ur_fold_state_open(&folds, 0, &arena, &s, err));
     UR_TRY(ur_fold_evaluate(&folds, &s, err));
-    UR_TRY(has_shelf(&folds, &s, given->data.tolerance, &shelf, err));
+    UR_TRY(ur_fold_shelf(&folds, &s, given->data.tolerance, &shelf, err));
     *yes = !shelf;
     return UNRELU_OK;
 }

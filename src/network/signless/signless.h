@@ -53,6 +53,11 @@ unrelu_status ur_fold_rest(const ur_problem *given, const ur_student *student, s
 unrelu_status ur_fold_held_share(const ur_problem *given, const ur_student *student, double *share,
                                  unrelu_error *err);
 
+/* --- fold_shelf.c --- */
+/* whether the smallest dimensions of what is not linear in the labels (s has no rows) are noise */
+unrelu_status ur_fold_shelf(const ur_folds *folds, const ur_fold_state *s, double tolerance,
+                            int *shelf, unrelu_error *err);
+
 /* --- signless.c --- */
 /* whether the labels may be of more neurons than they have dimensions, without noise */
 unrelu_status ur_signless_applies(const ur_problem *given, int *yes, unrelu_error *err);
