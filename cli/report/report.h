@@ -33,7 +33,7 @@ void cli_report_coordinates(cli_page *page, const unrelu_gaussian *model,
                             const unrelu_goodness *goodness, const cli_coordinates *words,
                             double level);
 
-/* --- pairs.c --- */
+/* --- pair_plots.c --- */
 /* Which pairs are looked at: all of 12 columns, of more the strongest. pairs: room for 66 x 2;
  * returns how many. */
 enum { CLI_MOST_PAIRS = 66 };
