@@ -325,6 +325,30 @@ static void the_surprise_has_a_limit(void **state)
     assert_true(doubts(5, .8, "%.4f")); /* 70 deviations of the rounding */
 }
 
+/* in one row of ten, of 4000, there is something of 3e-4 of the units' size */
+static void a_chance_below_all_numbers_is_not_0(void **state)
+{
+    enum { ROWS = 4000, WIDE = 4 };
+    (void)state;
+    planted_mixture planted = plant_mixture(WIDE, 3, 0, ROWS, 0, 0, 4);
+    unrelu_unmix_options o;
+    unrelu_unmix_options_init(&o, sizeof o);
+    double e[WIDE];
+    for (size_t i = 0; i < ROWS; i++) {
+        ur_random_normals(12, 1, WIDE * i, WIDE, e);
+        for (size_t j = 0; j < WIDE; j++)
+            planted.x[i * WIDE + j] +=
+                1e-7 * e[j] + (i % 10 ? 0 : 3e-4 * sin((double)i) * (j % 2 ? 1 : -1));
+    }
+    o.p = 3;
+    unrelu_mixture *m = unmix(&planted, &o);
+    const unrelu_warning *why = warning(m, "not-noise");
+    assert_non_null(why);
+    assert_non_null(strstr(why->message, "with a chance below 1e-300"));
+    unrelu_mixture_free(m);
+    planted_mixture_free(&planted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_rare_unit_is_not_noise),
         cmocka_unit_test(noise_in_one_direction_is_noise),
         cmocka_unit_test(the_surprise_has_a_limit),
+        cmocka_unit_test(a_chance_below_all_numbers_is_not_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -132,6 +132,9 @@ static void describe_remainder(const ur_remainder *r, size_t p, char *text, size
     }
 }
 
+/* -ln of 1e-300: chances below are told as that, as exp would make them 0 */
+static const double TOLD = 690.7;
+
 static unrelu_status test_remainder(const void *context, ur_breach *breach)
 {
     const facts *f = context;
@@ -148,7 +151,7 @@ static unrelu_status test_remainder(const void *context, ur_breach *breach)
                    "what p = %zu units leave of the samples is not like noise: %s, which noise "
                    "does with a chance below %.1g; a unit that is seldom on, or that is nearly a "
                    "sum of others, may be in it: another `p`, more samples, or more columns",
-                   c->p, what, exp(-worst.surprise));
+                   c->p, what, exp(-fmin(worst.surprise, TOLD)));
     return UNRELU_OK;
 }
 
