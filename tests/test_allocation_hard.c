@@ -60,7 +60,14 @@ static struct {
     unrelu_verdict verdict; /* where nothing fails */
     double error;           /* of V, at most */
     int rational;           /* 1: as fractions; -1: a warning why not */
+    size_t asked, keep;     /* it is told to keep what it has at this question; 0: never */
 } net;
+
+static int keep_then(void *context)
+{
+    (void)context;
+    return ++net.asked >= net.keep ? UNRELU_STOP_AND_KEEP : UNRELU_GO_ON;
+}
 
 static int is_warned(const unrelu_network *model, const char *code)
 {
@@ -75,6 +82,8 @@ static unrelu_status recover_network(unrelu_error *err)
     const planted_network *p = &net.planted;
     unrelu_exec exec = {.size = sizeof exec, .threads = 1};
     unrelu_network *model;
+    net.asked = 0;
+    exec.cancelled = net.keep > 0 ? keep_then : NULL;
     unrelu_status status =
         try_recover(p->x, p->a, p->n, p->d, p->m, &net.options, &exec, &model, err);
     atomic_store(&countdown, 0);
@@ -110,6 +119,7 @@ static void begin(size_t n, size_t d, size_t k, size_t m, double noise)
     net.verdict = UNRELU_VERDICT_EXACT;
     net.error = 1e-9;
     net.rational = 0;
+    net.keep = 0;
 }
 
 /* integers up to 5 in X, V and U */
@@ -215,6 +225,20 @@ static void recoveries_from_sparse_noise_survive_a_failed_allocation(void **stat
     planted_network_free(&net.planted);
 }
 
+static void recoveries_without_signs_survive_a_failed_allocation(void **state)
+{
+    (void)state;
+    begin(160, 3, 4, 1, 0);
+    net.options.method = UNRELU_RECOVER_SIGNLESS;
+    exhaust_by(recover_network, 200, 31);
+    net.options.k = 0;
+    net.keep = 25; /* a student is there, which is no network yet */
+    net.verdict = UNRELU_VERDICT_INCOMPLETE;
+    net.error = INFINITY;
+    exhaust_by(recover_network, 100, 13);
+    planted_network_free(&net.planted);
+}
+
 /* ---- files ---- */
 
 static char path[512];
@@ -284,6 +308,7 @@ int main(void)
         cmocka_unit_test(an_enumeration_survives_a_failed_allocation),
         cmocka_unit_test(one_sparse_recoveries_survive_a_failed_allocation),
         cmocka_unit_test(recoveries_from_any_noise_survive_a_failed_allocation),
+        cmocka_unit_test(recoveries_without_signs_survive_a_failed_allocation),
         cmocka_unit_test(recoveries_from_sparse_noise_survive_a_failed_allocation),
         cmocka_unit_test(a_file_of_a_hard_case_survives_a_failed_allocation),
         cmocka_unit_test(files_for_other_programs_survive_a_failed_allocation),

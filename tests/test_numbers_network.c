@@ -7,6 +7,8 @@
 
 #include "network/newton/newton.h"
 
+#include <time.h>
+
 static unrelu_network_plant_options plan_of(size_t d, size_t k, size_t m, uint64_t seed)
 {
     unrelu_network_plant_options o;
@@ -60,6 +62,42 @@ static void exact_recovery(const exact_point *p)
         planted_network_free(&planted);
     }
     row(p->title, "share recovered to 1e-9", (double)good / runs, p->wanted, 1, "");
+}
+
+/* many neurons: the processor time too, of one thread, where no test runs beside it */
+typedef struct {
+    size_t d, k, m, n;
+    double bias, seconds;
+} many_point;
+
+static const many_point many_points[] = {
+    {64, 64, 80, 4000, .5, 1}, {64, 60, 64, 4000, .5, 1},  {128, 64, 80, 4000, .5, 3},
+    {20, 64, 80, 4000, .5, 3}, {100, 50, 64, 800, 0, .15}, {64, 128, 140, 4000, .5, 6},
+};
+
+static void many_neurons(const many_point *p)
+{
+    enum { RUNS = 3 };
+    double seconds = 0, good = 0;
+    char what[64];
+    for (int run = 0; run < RUNS; run++) {
+        unrelu_network_plant_options o = plan_of(p->d, p->k, p->m, (uint64_t)run + 4000);
+        unrelu_network *model;
+        unrelu_error err = {0};
+        unrelu_exec exec = {.size = sizeof exec, .threads = 1};
+        o.bias = p->bias;
+        planted_network planted = plant_network_with(o, p->n);
+        clock_t start = clock();
+        must(try_recover(planted.x, planted.a, p->n, p->d, p->m, NULL, &exec, &model, &err), &err);
+        seconds += (double)(clock() - start) / CLOCKS_PER_SEC / RUNS;
+        good += model->verdict == UNRELU_VERDICT_EXACT && error_of_V(planted.truth, model) <= 1e-9;
+        unrelu_network_free(model);
+        planted_network_free(&planted);
+    }
+    snprintf(what, sizeof what, "many neurons%s (%zu,%zu,%zu) n=%zu", p->bias > 0 ? ", biases" : "",
+             p->d, p->k, p->m, p->n);
+    row(what, "share exact, V to 1e-9", good / RUNS, 1, 1, "");
+    row(what, "processor time, seconds", seconds, 0, p->seconds, "");
 }
 
 /* ---- nothing wrong is called exact ---- */
@@ -460,6 +498,8 @@ int main(int argc, char **argv)
     int full = numbers_begin(argc, argv, 0.1, "The two-layer network");
     for (size_t i = 0; i < sizeof exact_points / sizeof *exact_points; i++)
         exact_recovery(&exact_points[i]);
+    for (size_t i = 0; full && i < sizeof many_points / sizeof *many_points; i++)
+        many_neurons(&many_points[i]);
     false_claims(full ? 100000 : 25000); /* every kind more than once in a tenth of these too */
     coarse_claims(10000);
     noisy(10, 5, 8, 1000, .1, 100, 1);
