@@ -204,7 +204,7 @@ static void any_moment_has_an_answer(void **state)
         caller all = {.at = SIZE_MAX, .found = SIZE_MAX};
         unrelu_network *m, *whole;
         unrelu_error err;
-        size_t kept = 0;
+        size_t kept = 0, met = 0;
         must(run(&p, NULL, &all, &whole, &err), &err);
         for (size_t at = 0; at < all.asked;
              at = at < 4 || at + 8 > all.asked ? at + 1 : at + at / 4) {
@@ -214,14 +214,18 @@ static void any_moment_has_an_answer(void **state)
                 continue;
             must(status, &err);
             kept++;
-            if (m->verdict == UNRELU_VERDICT_INCOMPLETE)
+            if (m->verdict == UNRELU_VERDICT_INCOMPLETE) {
                 assert_incomplete(&p, m);
-            else
+                met += strstr(stopped(m), "the labels are met") != NULL;
+                assert_int_equal(strstr(stopped(m), "the labels are met") != NULL,
+                                 m->residual < 1e-12);
+            } else
                 assert_int_equal(m->verdict, whole->verdict);
             assert_true(m->residual < 1);
             unrelu_network_free(m);
         }
         assert_true(kept > 0);
+        assert_int_equal(met > 0, noises[i] == 0);
         unrelu_network_free(whole);
         planted_network_free(&p);
     }

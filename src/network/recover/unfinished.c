@@ -108,6 +108,11 @@ static const char *missing(const ur_kept *kept, ur_kept_kind kind, const ur_outc
 {
     ur_arena *arena = out->arena;
     size_t k = kept->k;
+    if (out->certificate.met)
+        return ur_take_text(arena,
+                            "the labels are met with %zu neurons; whether fewer do, and whether "
+                            "this is the only such network, was not looked at to the end",
+                            out->weights.k);
     switch (kind) {
     case UR_KEPT_NEURONS:
     case UR_KEPT_KINKS:
@@ -182,12 +187,15 @@ unrelu_status ur_unfinished(const ur_problem *given, ur_outcome *out, unrelu_err
 void ur_unjudged(const ur_problem *given, ur_outcome *out)
 {
     ur_watch *watch = given->watch;
+    int met = out->answer == UR_EXACT;
     watch->finishing = 1;
     out->answer = UR_INCOMPLETE;
     out->noise = 0;
     out->U_se = out->V_se = out->c_se = out->e_se = NULL;
     ur_outcome_note(out, "stopped",
-                    "%s: the network is found, and leaves %.2g of the labels; whether it is the "
-                    "only one, or what it leaves is noise, was not looked at to the end",
-                    why(watch, out->arena), out->certificate.residual);
+                    met ? "%s: the labels are met with %zu neurons (residual %.2g); whether this "
+                          "is the only such network was not looked at to the end"
+                        : "%s: the fit of %zu neurons is done and leaves %.2g of the labels; "
+                          "whether that is noise was not looked at to the end",
+                    why(watch, out->arena), out->weights.k, out->certificate.residual);
 }
