@@ -263,6 +263,41 @@ static void one_noisy_label_of_eight_neurons_is_enough(void **state)
     }
 }
 
+static const char *leaky_text(unrelu_activation f)
+{
+    static char text[256];
+    unrelu_network_plant_options o;
+    unrelu_network_plant_options_init(&o, sizeof o);
+    o.d = 5;
+    o.k = 3;
+    o.m = 4;
+    o.noise = .05;
+    o.activation = f;
+    planted_network p = plant_network_with(o, 3000);
+    unrelu_recover_options recovery;
+    unrelu_recover_options_init(&recovery, sizeof recovery);
+    recovery.labels = UNRELU_LABELS_NOISY;
+    unrelu_network *model = recover(&p, &recovery);
+    text[0] = 0;
+    for (size_t i = 0; i < model->warning_count; i++)
+        if (strcmp(model->warnings[i].code, "leaky-slope") == 0)
+            snprintf(text, sizeof text, "%s", model->warnings[i].message);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+    return text;
+}
+
+static void pairs_of_a_leaky_relu_are_told(void **state)
+{
+    (void)state;
+    const char *text = leaky_text((unrelu_activation){UNRELU_LEAKY, .2});
+    const char *slope = strstr(text, "leaky:");
+    assert_non_null(strstr(text, "3 pairs"));
+    assert_non_null(slope);
+    assert_near(strtod(slope + 6, NULL), .2, .03);
+    assert_string_equal(leaky_text((unrelu_activation){UNRELU_RELU, 0}), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +309,7 @@ int main(void)
         cmocka_unit_test(what_only_all_rows_show_is_found),
         cmocka_unit_test(signs_are_those_that_leave_least),
         cmocka_unit_test(one_noisy_label_of_eight_neurons_is_enough),
+        cmocka_unit_test(pairs_of_a_leaky_relu_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "network/exact/exact.h"
 #include "network/noisy/count.h"
 #include "network/noisy/folds.h"
+#include "network/noisy/leaky_pairs.h"
 #include "network/noisy/rest.h"
 #include "network/problem/tolerance.h"
 #include "network/verdict/verdict.h"
@@ -144,6 +145,14 @@ unrelu_status ur_noisy_judge(const ur_problem *given, ur_outcome *out, unrelu_er
         tell_few(given, out);
     else
         ur_rest_tell(&rest, out);
+    size_t pairs;
+    double slope =
+        given->options.activation.kind == UNRELU_RELU ? ur_leaky_pairs(&out->weights, &pairs) : 0;
+    if (slope > 0)
+        ur_outcome_note(out, "leaky-slope",
+                        "%zu pairs of neurons have opposite rows, and outputs in one proportion: "
+                        "each is one neuron of a leaky relu; try `activation` leaky:%.2g",
+                        pairs, slope);
     return UNRELU_OK;
 }
 
