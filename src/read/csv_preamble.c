@@ -70,6 +70,58 @@ static int has_text(const ur_csv_lines *text, const unsigned char *line)
     }
 }
 
+/* one text, and nothing in the other cells of the line */
+static int is_title(const ur_csv_lines *text, const unsigned char *line)
+{
+    const unsigned char *next;
+    int texts = 0;
+    for (;; line = next + 1) {
+        ur_cell_kind kind = kind_of(text, line, &next);
+        if (kind != UR_CELL_TEXT && kind != UR_CELL_MISSING)
+            return 0;
+        texts += kind == UR_CELL_TEXT;
+        if (*next == '\n')
+            return texts == 1;
+    }
+}
+
+/* two names or more, and no number */
+static int is_of_names(const ur_csv_lines *text, const unsigned char *line)
+{
+    const unsigned char *next;
+    for (int texts = 0;; line = next + 1) {
+        ur_cell_kind kind = kind_of(text, line, &next);
+        if (kind != UR_CELL_TEXT && kind != UR_CELL_MISSING)
+            return 0;
+        texts += kind == UR_CELL_TEXT;
+        if (*next == '\n')
+            return texts > 1;
+    }
+}
+
+/* Whether the line is a title: above a line of names, of as many cells as the line below has, and a
+ * single cell itself, or padded to as many. */
+static int is_above_names(const ur_csv_lines *text, const unsigned char *line)
+{
+    enum { TITLES = 32 };
+    ur_csv_lines lines = *text;
+    const unsigned char *names = line;
+    for (int i = 0; i < TITLES && names; i++) {
+        if (!text->separator)
+            lines.separator = ur_csv_separator(names);
+        if (!is_title(&lines, names))
+            break;
+        names = find_line(text, behind(text, names));
+    }
+    const unsigned char *below = names ? find_line(text, behind(text, names)) : NULL;
+    if (names == line || !below || !is_of_names(&lines, names))
+        return 0;
+    size_t width = ur_cell_count(names, lines.separator),
+           own = ur_cell_count(line, lines.separator);
+    return width > 1 && (own == 1 || own == width) &&
+           ur_cell_count(below, lines.separator) == width;
+}
+
 size_t ur_csv_remark(const ur_csv_lines *text)
 {
     static const char excel[] = "sep=";
@@ -83,7 +135,7 @@ size_t ur_csv_remark(const ur_csv_lines *text)
         (line[sizeof excel] == '\n' || line[sizeof excel] == '\r'))
         return size;
     if (*line != '#')
-        return 0;
+        return is_above_names(text, line) ? size : 0;
     if (!lines.separator)
         lines.separator = ur_csv_separator(next);
     int names = ur_cell_count(line, lines.separator) == ur_cell_count(next, lines.separator) &&
