@@ -23,9 +23,11 @@ typedef struct {
 
 /* how the file itself is to be read */
 #define CLI_READ_ROWS(type)                                                                        \
-    {"indicator", 0, "SUFFIX",                                                                     \
-     "column NAME followed by SUFFIX says where NAME is a limit (TRUE, 1, <, U) and where it was " \
-     "seen (FALSE, 0, nothing)",                                                                   \
+    {"indicator", 0, "PATTERN",                                                                    \
+     "columns of that name, * standing for NAME (Cen is *Cen), say where NAME is a limit (TRUE, "  \
+     "1, "                                                                                         \
+     "<, U) and where it was seen (FALSE, 0, nothing); D_*, p*=r* where NAME has more in it too; " \
+     "seen:D_* where TRUE and 1 are of values that were seen",                                     \
      CLI_TO(CLI_TEXT, type, limits.indicator)},                                                    \
         {"top", 0, "V|NAME=V",                                                                     \
          "values at or above V, of column NAME or of all, were cut there; may be given again",     \

@@ -146,7 +146,9 @@ typedef struct {
      * takes, are borrowed until the source is open. */
     const char *indicator; /* NULL, or a suffix: column lead + suffix tells where lead is a limit
                               (TRUE, 1, <, U, ND), where it is above (>), and where it was seen
-                              (FALSE, 0, =, E, J, nothing). It is not handed out */
+                              (FALSE, 0, =, E, J, nothing). It is not handed out. A pattern: D_* for
+                              D_lead, p*=r* for r1 of p1. seen: before it: TRUE and 1 say that a
+                              value was seen, FALSE and 0 that it is a limit */
     const char
         *uncensored; /* NULL, or columns, as in `columns`: of any sign, no value is censored */
     const char *top; /* NULL, or "900", "lead=900,zinc=50": values at or above are top codes */

@@ -394,34 +394,105 @@ static unrelu_status sort_names(const choice *c, ur_arena *arena, const name_pla
     return UNRELU_OK;
 }
 
-/* of[k]: the column whose name column k has with the suffix behind it, else SIZE_MAX */
-static unrelu_status find_indicators(const choice *c, const char *suffix, size_t *of,
+/* How columns that tell of others are called: the name of the other one between head and tail. The
+ * other one may have more around it too. */
+typedef struct {
+    const char *head, *tail, *other_head, *other_tail;
+    size_t heads, tails, other_heads, other_tails; /* their sizes */
+} pattern;
+
+/* one side of a pattern: what stands before its * and behind it */
+static int cut_at_star(const char *text, size_t size, const char **head, size_t *heads,
+                       const char **tail, size_t *tails)
+{
+    const char *star = memchr(text, '*', size);
+    *head = text;
+    *heads = star ? (size_t)(star - text) : 0;
+    *tail = star ? star + 1 : text;
+    *tails = star ? size - *heads - 1 : size;
+    return star && !memchr(*tail, '*', *tails);
+}
+
+/* "Cen" is "*Cen", "D_*" is "*=D_*"; *p: "p*=r*". 0: it is none of these */
+static int read_pattern(const char *text, pattern *p)
+{
+    const char *equals = strchr(text, '=');
+    *p = (pattern){.other_head = "", .other_tail = ""};
+    if (!strchr(text, '*')) {
+        (void)cut_at_star(text, strlen(text), &p->head, &p->heads, &p->tail, &p->tails);
+        return 1;
+    }
+    const char *own = equals ? equals + 1 : text;
+    if (equals && !cut_at_star(text, (size_t)(equals - text), &p->other_head, &p->other_heads,
+                               &p->other_tail, &p->other_tails))
+        return 0;
+    return cut_at_star(own, strlen(own), &p->head, &p->heads, &p->tail, &p->tails);
+}
+
+/* of column k, by its name; 0: it tells of none. room: for the other name */
+static unrelu_status find_told(const choice *c, const name_place *sorted, const pattern *p,
+                               size_t k, char *room, size_t *told, unrelu_error *err)
+{
+    const char *name = c->names[k];
+    size_t size = strlen(name);
+    *told = 0;
+    if (size <= p->heads + p->tails || strncmp(name, p->head, p->heads) != 0 ||
+        strncmp(name + size - p->tails, p->tail, p->tails) != 0)
+        return UNRELU_OK;
+    size_t middle = size - p->heads - p->tails, used = p->other_heads + middle + p->other_tails;
+    memcpy(room, p->other_head, p->other_heads);
+    memcpy(room + p->other_heads, name + p->heads, middle);
+    memcpy(room + p->other_heads + middle, p->other_tail, p->other_tails);
+    room[used] = '\0';
+    UR_TRY(find_sorted(c, sorted, room, used, told, err));
+    *told = *told == k + 1 ? 0 : *told;
+    return UNRELU_OK;
+}
+
+static unrelu_status refuse_indicator(const choice *c, const char *text, unrelu_error *err)
+{
+    const char *none = c->names ? "" : " (it has no column names)";
+    if (strchr(text, '*'))
+        return ur_fail(err, UNRELU_EUSAGE,
+                       "%s: no column is called '%.60s' with a part of another one's name for the "
+                       "*%s: `indicator` is D_* where D_lead tells of lead, p*=r* where r1 tells "
+                       "of p1",
+                       c->source->label, text, none);
+    return ur_fail(err, UNRELU_EUSAGE,
+                   "%s: no column is called as another one with '%.60s' behind it%s: "
+                   "`indicator` is the end of the names of columns that tell where others are "
+                   "limits",
+                   c->source->label, text, none);
+}
+
+/* of[k]: the column that column k tells of, else SIZE_MAX */
+static unrelu_status find_indicators(const choice *c, const char *text, size_t *of,
                                      unrelu_error *err)
 {
     UR_ARENA(arena);
     const name_place *sorted = NULL;
-    size_t tail = strlen(suffix), found = 0;
-    if (c->names)
-        UR_TRY(sort_names(c, &arena, &sorted, err));
+    size_t found = 0, longest = 0;
+    pattern p;
+    int known = read_pattern(text, &p);
     for (size_t k = 0; k < c->width; k++) {
-        const char *name = c->names ? c->names[k] : "";
-        size_t size = strlen(name), column = 0;
+        size_t size = c->names ? strlen(c->names[k]) : 0;
+        longest = size > longest ? size : longest;
         of[k] = SIZE_MAX;
-        if (size <= tail || strcmp(name + size - tail, suffix) != 0)
-            continue;
-        UR_TRY(find_sorted(c, sorted, name, size - tail, &column, err));
+    }
+    if (!c->names || !known)
+        return refuse_indicator(c, text, err);
+    UR_TRY(sort_names(c, &arena, &sorted, err));
+    char *room = ur_take(&arena, longest + strlen(text) + 1, 1);
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t k = 0; k < c->width; k++) {
+        size_t column;
+        UR_TRY(find_told(c, sorted, &p, k, room, &column, err));
         if (column) {
             of[k] = column - 1;
             found++;
         }
     }
-    if (!found)
-        return ur_fail(err, UNRELU_EUSAGE,
-                       "%s: no column is called as another one with '%.60s' behind it%s: "
-                       "`indicator` is the end of the names of columns that tell where others are "
-                       "limits",
-                       c->source->label, suffix, c->names ? "" : " (it has no column names)");
-    return UNRELU_OK;
+    return found ? UNRELU_OK : refuse_indicator(c, text, err);
 }
 
 /* from columns of the file to where these go; SIZE_MAX: they are not handed out */
@@ -547,7 +618,7 @@ unrelu_status ur_columns_choose(unrelu_source *source, size_t width, const char 
         UR_TRY(ur_arena_status(&arena, err));
         UR_TRY(ur_arena_status(&source->arena, err));
         if (r->asked.indicator)
-            UR_TRY(find_indicators(&c, r->asked.indicator, r->indicator_of, err));
+            UR_TRY(find_indicators(&c, ur_reading_indicator(r), r->indicator_of, err));
         UR_TRY(pick(source, &c, unasked, r->indicator_of, err));
     }
     if (r->indicator_of)

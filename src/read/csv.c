@@ -636,8 +636,10 @@ static void tell_indicators(unrelu_source *source)
         count += of[k] != SIZE_MAX;
     if (count > 0)
         snprintf(source->note + used, sizeof source->note - used,
-                 "; where %zu column%s limits is told by '...%.40s'", count,
-                 count == 1 ? " has" : "s have", source->reading.asked.indicator);
+                 "; where %zu column%s limits is told by '%s%.40s'", count,
+                 count == 1 ? " has" : "s have",
+                 strchr(source->reading.asked.indicator, '*') ? "" : "...",
+                 source->reading.asked.indicator);
 }
 
 /* The line that `ahead` starts with, as names, and a line of units below it. */

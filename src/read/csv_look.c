@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMED = 4, NAME_SHOWN = 40 }; /* columns in the note, bytes of a name there */
+enum {
+    NAMED = 4,
+    NAME_SHOWN = 40,
+    ASK_SHOWN = 80
+}; /* columns in the note, bytes of a text there */
+/* columns among which others are looked for one by one; digits of the USGS's parameter codes */
+enum { PREFIXES_MOST = 4096, USGS_DIGITS = 5 };
 
 typedef struct {
     size_t *present, *text;  /* width: cells that are not missing, and those that say nothing */
@@ -173,6 +179,26 @@ static int tells(const counts *c, size_t k)
     return c->limits[k] > 0 && c->silent[k] == 0;
 }
 
+/* D_lead of lead, as ProUCL writes it, and r01049 of p01049, as the USGS does */
+static void find_by_prefix(ur_look *l, const unsigned char *out, size_t k)
+{
+    const char *name = l->names[k], *rest = name + 2;
+    int usgs = *name == 'r' && strspn(name + 1, "0123456789") == USGS_DIGITS;
+    if (!usgs && strncmp(name, "D_", 2) != 0 && strncmp(name, "d_", 2) != 0)
+        return;
+    for (size_t j = 0; j < l->width && !l->hint; j++) {
+        int is_it = usgs ? l->names[j][0] == 'p' && strcmp(l->names[j] + 1, name + 1) == 0
+                         : *rest && strcmp(l->names[j], rest) == 0;
+        if (!is_it || out[j])
+            continue;
+        l->hint = name;
+        l->of = j;
+        l->ask = usgs           ? "p*=r*"
+                 : *name == 'D' ? "D_*, or seen:D_* where 1 is a value that was seen"
+                                : "d_*, or seen:d_* where 1 is a value that was seen";
+    }
+}
+
 static unrelu_status find_hint(ur_look *l, const counts *c, const unsigned char *out,
                                unrelu_error *err)
 {
@@ -193,6 +219,9 @@ static unrelu_status find_hint(ur_look *l, const counts *c, const unsigned char 
         l->hint = l->names[k];
         l->of = after[k];
     }
+    for (k = 0; k < l->width && l->width <= PREFIXES_MOST && !l->hint; k++)
+        if (tells(c, k))
+            find_by_prefix(l, out, k);
     return UNRELU_OK;
 }
 
@@ -263,5 +292,6 @@ void ur_csv_hint(const ur_look *l, unrelu_source *source)
     const char *of = l->names[l->of];
     snprintf(source->note + used, sizeof source->note - used,
              "; '%.*s' seems to say where '%.*s' is a limit, and was not asked (`indicator` %.*s)",
-             NAME_SHOWN, l->hint, NAME_SHOWN, of, NAME_SHOWN, l->hint + strlen(of));
+             NAME_SHOWN, l->hint, NAME_SHOWN, of, l->ask ? ASK_SHOWN : NAME_SHOWN,
+             l->ask ? l->ask : l->hint + strlen(of));
 }

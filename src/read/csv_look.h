@@ -36,6 +36,7 @@ typedef struct {
     unsigned char *unasked;       /* out, as below; NULL: none is to be left out */
     const char *hint; /* out: a column that seems to tell where another one, of, is a limit */
     size_t of;
+    const char *ask; /* out: what to ask for; NULL: the end of the hint */
 } ur_look;
 
 enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER, UR_EMPTY_COLUMN };

@@ -43,6 +43,19 @@ static unrelu_status check_parts(const unrelu_source_options *asked, unrelu_erro
     return UNRELU_OK;
 }
 
+static const char seen[] = "seen:";
+
+int ur_reading_says_seen(const ur_reading *reading)
+{
+    const char *text = reading->asked.indicator;
+    return text && strncmp(text, seen, sizeof seen - 1) == 0;
+}
+
+const char *ur_reading_indicator(const ur_reading *reading)
+{
+    return reading->asked.indicator + (ur_reading_says_seen(reading) ? sizeof seen - 1 : 0);
+}
+
 unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *asked,
                                ur_reading *reading, unrelu_error *err)
 {
@@ -55,7 +68,7 @@ unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *ask
     own.na = copy(arena, asked->na);
     *reading = (ur_reading){.asked = own};
     UR_TRY(check_parts(asked, err));
-    if (own.indicator && !*own.indicator)
+    if (own.indicator && (!*own.indicator || !strcmp(own.indicator, seen)))
         return ur_fail(err, UNRELU_EUSAGE,
                        "`indicator` is empty: give the end of the names of columns that tell where "
                        "others are limits");

@@ -23,6 +23,10 @@ typedef struct {
     atomic_int *met_top; /* a value at a top code was refused; NULL without top */
 } ur_reading;
 
+/* what is said of the names of columns that tell of others, without "seen:" before it, which says
+ * that their TRUE and 1 are of values that were seen */
+const char *ur_reading_indicator(const ur_reading *reading);
+int ur_reading_says_seen(const ur_reading *reading);
 /* copies what was asked, and takes `na` apart */
 unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *asked,
                                ur_reading *reading, unrelu_error *err);
