@@ -26,7 +26,7 @@ void cli_json_reals(cli_json *json, const char *key, const double *values,
 json_t *cli_json_codes(cli_json *json, uint32_t flags);
 void cli_json_flags(cli_json *json, const unrelu_gaussian *model); /* of its coordinates */
 void cli_json_warnings(cli_json *json, const unrelu_warning *warnings, size_t count);
-/* all that a model says; of networks and mixtures not their matrices */
+/* all that a model says, matrices of up to 500 columns too */
 void cli_json_gaussian(cli_json *json, const unrelu_gaussian *model);
 void cli_json_network(cli_json *json, const unrelu_network *model);
 void cli_json_mixture(cli_json *json, const unrelu_mixture *model);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models as JSON: all that they say, of a rectified Gaussian its matrices too. */
+/* Models as JSON: all that they say, matrices too. */
 #include "flags.h"
 #include "json.h"
 #include "model_text.h"
@@ -197,6 +197,7 @@ void cli_json_network(cli_json *json, const unrelu_network *m)
             cli_json_append(json, tried, cli_json_string(cli_flagged(m->tried[i]).text));
         cli_json_put(json, "tried", tried);
     }
+    put_other_members(json, &m->model);
     cli_json_warnings(json, m->warnings, m->warning_count);
 }
 
@@ -231,6 +232,8 @@ void cli_json_mixture(cli_json *json, const unrelu_mixture *m)
     cli_json_put(json, "off", off);
     if (hidden->flags)
         cli_json_flags(json, hidden);
+    cli_json_text(json, "hidden_method", hidden->method);
     cli_json_put(json, "A_se_max", error >= 0 ? json_real(error) : json_null());
+    put_other_members(json, &m->model);
     cli_json_warnings(json, m->warnings, m->warning_count);
 }
