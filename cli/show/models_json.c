@@ -72,7 +72,11 @@ static void put_other_members(cli_json *json, const unrelu_model *model)
         int large = member.dimensions > 1 && member.shape[1] > MOST_IN_MATRIX;
         int unsaid = member.dimensions == 0 && member.type == UNRELU_TEXTS &&
                      !**(const char *const *)member.data;
-        if (!large && !unsaid && !json_object_get(json->object, member.name))
+        if (large || unsaid || json_object_get(json->object, member.name))
+            continue;
+        if (member.dimensions == 0 && member.type == UNRELU_TEXTS) /* a sentence, perhaps */
+            cli_json_text(json, member.name, cli_flagged(*(const char *const *)member.data).text);
+        else
             cli_json_put(json, member.name, nested(json, &member, 0, 0, count_of(&member)));
     }
 }
