@@ -196,7 +196,13 @@ static void networks_are_planned_by_hand(void **state)
     assert_near(count(o, "exact-measured"), 120, 0);
     assert_near(count(o, "certified"), 50, 0);
     o.m = 3;
-    assert_true(isnan(count(o, "exact-measured")) && isnan(count(o, "certified")));
+    assert_near(count(o, "exact-measured"), 94, 0); /* 4 5 + 3 9 = 47 numbers, 3 a row */
+    assert_near(count(o, "certified"), 16 + 10, 0);
+    o.d = 10; /* 16 11 + 27 = 203 numbers */
+    o.k = 16;
+    o.m = 1;
+    assert_near(count(o, "exact-measured"), 1218, 0);
+    assert_near(count(o, "certified"), 203 + 26, 0);
 }
 
 static void mixtures_are_planned_by_hand(void **state)

@@ -15,6 +15,9 @@
 /* docs/recover.md, planted networks with m >= k: enough in all of 300 networks without biases, in
  * all of 50 with them; and what the rules of uniqueness ask for */
 static const double ENOUGH = 4, ENOUGH_BIASES = 30, CERTIFIED = 6, CERTIFIED_LEAST = 50;
+/* docs/recover.md, planted networks with m < k, with and without biases: labels for each number of
+ * the network that were enough in all of 220; and the rows beside them that the rules ask for */
+static const double ENOUGH_FEW = 6, HELD_LEAST = 10;
 
 static void add_counts(ur_planning *w, int biases)
 {
@@ -49,15 +52,10 @@ static void add_counts(ur_planning *w, int biases)
         ur_count_enough(w->count, share, of, least, o->failure), NULL);
 }
 
-static void add_measured(ur_planning *w, int biases)
+/* as many labels as neurons or more: each row of V is a problem of its own */
+static void add_many_labels(ur_planning *w, int biases)
 {
-    const unrelu_plan_options *o = w->options;
-    double d = (double)o->d, factor = biases ? ENOUGH_BIASES : ENOUGH;
-    size_t m = o->m ? o->m : o->k;
-    const char *few = ur_plan_reason(w, m < o->k,
-                                     "it was measured with as many labels as neurons or more, and "
-                                     "here m = %zu is below k = %zu",
-                                     m, o->k);
+    double d = (double)w->options->d, factor = biases ? ENOUGH_BIASES : ENOUGH;
     ur_plan_add(w,
                 (unrelu_plan_bound){
                     .name = "exact-measured",
@@ -68,7 +66,7 @@ static void add_measured(ur_planning *w, int biases)
                     .source = biases ? "docs/recover.md: (d, k, m) = (10, 5, 8), c of scale 1/2"
                                      : "docs/recover.md: (d, k, m) = (10, 5, 8) and (20, 10, 12)",
                     .constant = UNRELU_CONSTANT_MEASURED},
-                factor * d, few);
+                factor * d, NULL);
     ur_plan_add(
         w,
         (unrelu_plan_bound){.name = "certified",
@@ -77,7 +75,44 @@ static void add_measured(ur_planning *w, int biases)
                             .assumes = "no noise, m >= k",
                             .source = "docs/method-network.md, rules of uniqueness",
                             .role = UNRELU_BOUND_NEEDED},
-        fmax(CERTIFIED * d, CERTIFIED_LEAST), few);
+        fmax(CERTIFIED * d, CERTIFIED_LEAST), NULL);
+}
+
+/* fewer labels than neurons: all numbers of V, c, U, e at once, P = k (d + 1) + m (k + 1) and the m
+ * d of the part that is linear in x, which is free without signs */
+static void add_few_labels(ur_planning *w)
+{
+    const unrelu_plan_options *o = w->options;
+    double d = (double)o->d, k = (double)o->k, m = (double)o->m;
+    double numbers = k * (d + 1) + m * (k + d + 1);
+    ur_plan_add(w,
+                (unrelu_plan_bound){
+                    .name = "exact-measured",
+                    .title = "exact recovery",
+                    .says = "V to rounding in 220 of 220 networks: 6 labels for each of the P = "
+                            "K (D + 1) + M (K + D + 1) numbers",
+                    .assumes = "no noise, normal inputs, m < k",
+                    .source = "docs/recover.md: (d, k, m) from (5, 8, 1) to (20, 20, 2)",
+                    .constant = UNRELU_CONSTANT_MEASURED},
+                ENOUGH_FEW * numbers / m, NULL);
+    ur_plan_add(w,
+                (unrelu_plan_bound){
+                    .name = "certified",
+                    .title = "verdict exact",
+                    .says = "a label for each of the P numbers, and max(D + K, 10) rows kept back",
+                    .assumes = "no noise, m < k",
+                    .source = "docs/method-network.md, rules of uniqueness",
+                    .role = UNRELU_BOUND_NEEDED},
+                ceil(numbers / m) + fmax(d + k, HELD_LEAST), NULL);
+}
+
+static void add_measured(ur_planning *w, int biases)
+{
+    const unrelu_plan_options *o = w->options;
+    if (o->m > 0 && o->m < o->k)
+        add_few_labels(w);
+    else
+        add_many_labels(w, biases);
 }
 
 static void add_lemma(ur_planning *w)
