@@ -20,7 +20,7 @@ enum { ALIKE = 4, ALIKE_SHARE = 8 };
 static const double ALIKE_RATIO = 1.5;
 /* Deviations of T beyond which they are no noise. Of 58 noisy networks with a shelf T was between
  * -3.3 and 1.3, and 14.6 in one; of three trained classifiers (64,32,10), 2200 rows, it was 35.
- * Pace: smaller, and searches in vain are made before noise is fitted. */
+ * Smaller, and searches in vain are made before noise is fitted. */
 static const double DEPENDS = 6;
 enum { ROWS = 2000, BLOCK = 250 };
 
