@@ -95,6 +95,32 @@ static void biases_that_are_not_needed_are_none(void **state)
     planted_network_free(&p);
 }
 
+static const char *biases_told(double bias, int digits)
+{
+    static char told[16];
+    planted_network p = plant_of((size){6, 9, 2, 500, bias, 8});
+    double unit = pow(10, digits - 1);
+    for (size_t i = 0; i < p.n * p.m; i++)
+        p.a[i] = digits > 0 ? round(unit * p.a[i]) / unit : (double)(float)p.a[i];
+    unrelu_recover_options o = by_signless();
+    unrelu_network *model = recover(&p, &o);
+    assert_int_equal(model->verdict, UNRELU_VERDICT_EXACT);
+    snprintf(told, sizeof told, "%s", model->biases);
+    unrelu_network_free(model);
+    planted_network_free(&p);
+    return told;
+}
+
+/* Of biases that are 0 labels of few digits leave more than doubles do; of 1e-4 of V, which is as
+ * little, labels in single precision show that they are there. */
+static void biases_of_rounded_labels_are_told(void **state)
+{
+    (void)state;
+    assert_string_equal(biases_told(0, 5), "none");
+    assert_string_equal(biases_told(0, 0), "none");
+    assert_string_equal(biases_told(1e-4, 0), "both");
+}
+
 /* biases of 1.2: most of these networks have neurons that are rarely on, or rarely off */
 static void neurons_of_rare_sides_are_found(void **state)
 {
@@ -406,6 +432,7 @@ int main(void)
         cmocka_unit_test(the_number_of_neurons_may_be_given),
         cmocka_unit_test(biases_are_those_asked_for),
         cmocka_unit_test(biases_that_are_not_needed_are_none),
+        cmocka_unit_test(biases_of_rounded_labels_are_told),
         cmocka_unit_test(neurons_of_rare_sides_are_found),
         cmocka_unit_test(rows_that_are_too_few_are_told),
         cmocka_unit_test(noise_is_told_from_a_missing_neuron),

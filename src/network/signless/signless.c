@@ -5,6 +5,7 @@
 #include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/exact/exact.h"
+#include "network/problem/tolerance.h"
 #include "network/verdict/verdict.h"
 
 #include <math.h>
@@ -17,9 +18,6 @@ static const double ENOUGH_LABELS = 2.5;
 /* A slope within the second of a number of so many decimals is that number: it comes with an error
  * of 1e-12 to 1e-10. */
 static const double SLOPE_DIGITS = 1e6, SLOPE_OFF = 1e-9;
-/* of the length of (v, c) with inputs as they come: a bias that may be rounding. Whether it is, the
- * labels say. */
-static const double NO_BIAS = 1e-6;
 
 /* ratio of the activation's linear part to its fold */
 static double ratio_of(unrelu_activation f)
@@ -50,11 +48,14 @@ static unrelu_status finish_in(const ur_problem *given, const ur_frame *frame, s
     return ur_exact_finish(given, frame, enough ? y : NULL, rank, k, V, 0, out, err);
 }
 
-/* without biases, where these came out as rounding and were not asked for */
+/* Without biases, where these came out as rounding and were not asked for: of the length of (v, c),
+ * with inputs as they come, below what V may be off where the labels are met. Whether they are
+ * rounding the labels say. */
 static unrelu_status try_without(const ur_problem *given, const ur_frame *frame, size_t k,
                                  const double *V, ur_outcome *out, unrelu_error *err)
 {
     size_t q = frame->q, d = frame->d;
+    double off = pow(given->data.floor, UR_DIGITS_OF_V);
     UR_ARENA(arena);
     ur_frame other;
     double *raw = ur_take(&arena, k, q * sizeof *raw),
@@ -62,7 +63,7 @@ static unrelu_status try_without(const ur_problem *given, const ur_frame *frame,
     UR_TRY(ur_arena_status(&arena, err));
     ur_frame_back(frame, k, V, raw);
     for (size_t j = 0; j < k; j++)
-        if (!(fabs(raw[j * q + d]) <= NO_BIAS * ur_norm(q, raw + j * q)))
+        if (!(fabs(raw[j * q + d]) <= off * ur_norm(q, raw + j * q)))
             return UNRELU_OK;
     UR_TRY(ur_frame_make(&given->data, frame->n, ur_terms_of(UNRELU_BIASES_NONE), 1, out->arena,
                          &other, err));
