@@ -14,7 +14,8 @@
 /* rows that weights of what was found are fitted to, for each neuron and input, and at least: a
  * caller who wants no more does not wait for all of them */
 enum { ROWS_A_WEIGHT = 20, LEAST_ROWS = 5000 };
-/* of its length: directions of what is linear in x that are rounding */
+/* Of its length, directions of what is linear in x that are rounding: least squares leave 1e-13 to
+ * 1e-10 of labels of 16 digits, and of those of fewer digits as much as these are rounded. */
 static const double LINEAR_SHARE = 1e-8;
 
 /* b |z t| + M'z with |z t| = 2 relu(z t) - z t leaves a part that is linear in z: the rows (p x p
@@ -34,7 +35,9 @@ static unrelu_status linear_rows(const ur_problem *given, const ur_frame *frame,
     UR_TRY(ur_fold_evaluate(&folds, &s, err));
     memcpy(M, s.B + k * m, p * m * sizeof *M);
     ur_gemm(UR_TURNED, UR_PLAIN, p, m, k, -1, s.T, p, s.B, m, 1, M, m);
-    UR_TRY(ur_qr_pivoted(p, m, M, LINEAR_SHARE, rank, Q, NULL, NULL, err));
+    double length = ur_norm(p * m, M), labels = sqrt(folds.size / (double)folds.n);
+    double share = length > 0 ? fmax(LINEAR_SHARE, folds.floor * labels / length) : LINEAR_SHARE;
+    UR_TRY(ur_qr_pivoted(p, m, M, share, rank, Q, NULL, NULL, err));
     for (size_t i = 0; i < p; i++)
         for (size_t j = 0; j < *rank; j++)
             rows[j * p + i] = Q[i * *rank + j];
