@@ -8,6 +8,7 @@
 #include "network/noisy/birth.h"
 #include "network/noisy/count.h"
 #include "network/noisy/folded.h"
+#include "network/noisy/leaky_pairs.h"
 
 enum { ROWS = 2000, D = 6, K = 4, M = 3 };
 
@@ -231,6 +232,100 @@ static void signs_are_those_that_leave_least(void **state)
     assert_near(rss / fit.rss, 1, 1e-6);
 }
 
+/* ---- tolerances ---- */
+
+/* one of D inputs, and the first label alone */
+static void hold_one_label(sample *s, size_t n, ur_arena *arena, ur_problem *given)
+{
+    static double one[ROWS];
+    unrelu_error err = {0};
+    set_sample(s, .01);
+    for (size_t i = 0; i < n; i++)
+        one[i] = s->a[i * M];
+    *given = (ur_problem){.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
+    must(ur_data_hold(n, D, 1, s->x, one, NULL, arena, &given->data, &err), &err);
+}
+
+/* of k neurons without biases, and with M free: k D + k + D numbers */
+static void rows_without_signs_ask_for_twenty_labels_a_number(void **state)
+{
+    (void)state;
+    static sample s;
+    UR_ARENA(arena);
+    ur_problem given;
+    hold_one_label(&s, ROWS, &arena, &given);
+    assert_true(ur_folded_applies(&given, (ur_terms){0, 0}, 8));   /* 2000 / 62 */
+    assert_false(ur_folded_applies(&given, (ur_terms){0, 0}, 25)); /* 2000 / 181 */
+}
+
+/* 100 labels bear 2 neurons and 3 more to begin with, 41 numbers; not 8 and 3, 83 */
+static void students_have_two_labels_a_number(void **state)
+{
+    (void)state;
+    enum { FEW = 100 };
+    static sample s;
+    UR_ARENA(arena);
+    ur_problem given;
+    unrelu_error err = {0};
+    double *rows;
+    size_t k = 2;
+    hold_one_label(&s, FEW, &arena, &given);
+    must(ur_folded_start(&given, (ur_terms){0, 0}, FEW, 8, 0, &k, &arena, &rows, &err), &err);
+    assert_int_equal(k, 2);
+    k = 8;
+    must(ur_folded_start(&given, (ur_terms){0, 0}, FEW, 8, 0, &k, &arena, &rows, &err), &err);
+    assert_int_equal(k, 0);
+}
+
+/* the last of four neurons is seen by a birth alone, which promises less than Gauss-Newton gains */
+static void births_that_may_lower_bic_are_fitted(void **state)
+{
+    (void)state;
+    static sample s;
+    double work = 0;
+    size_t tried;
+    UR_ARENA(arena);
+    UR_CONTEST(c);
+    ur_problem given = {.options = {.activation = {UNRELU_RELU, 0}, .seed = 1}};
+    unrelu_error err = {0};
+    given.options.biases = UNRELU_BIASES_NONE;
+    set_sample(&s, .1);
+    must(ur_data_hold(ROWS, D, M, s.x, s.a, NULL, &arena, &given.data, &err), &err);
+    must(ur_count_neurons(&given, 0, &work, &c, &tried, &err), &err);
+    assert_int_equal(c.k, K);
+    assert_true(tried > K);
+}
+
+/* three leaky neurons of slope .2 as six; their leaks turned by this cosine, the outputs of these
+ * off by this share */
+static double slope_told(double cosine, double off)
+{
+    enum { PAIRS = 3, DIM = 4, OUT = 2 };
+    static const double V[PAIRS][DIM] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    double rows[2 * PAIRS * DIM] = {0}, U[OUT * 2 * PAIRS], c[2 * PAIRS] = {0};
+    size_t pairs;
+    for (size_t j = 0; j < PAIRS; j++) {
+        memcpy(rows + j * DIM, V[j], sizeof V[j]);
+        for (size_t i = 0; i < DIM; i++) /* the rest along an input of no other row */
+            rows[(PAIRS + j) * DIM + i] = cosine * V[j][i] + (i == 3) * sqrt(1 - cosine * cosine);
+        U[j] = 1;
+        U[2 * PAIRS + j] = 2;
+        U[PAIRS + j] = -.2 * (1 + 2 * off);
+        U[3 * PAIRS + j] = -.2 * (2 - off);
+    }
+    const ur_weights w = {.d = DIM, .k = 2 * PAIRS, .m = OUT, .V = rows, .c = c, .U = U};
+    return ur_leaky_pairs(&w, &pairs);
+}
+
+static void leaks_are_opposite_and_in_proportion(void **state)
+{
+    (void)state;
+    assert_near(slope_told(-1, 0), .2, 1e-9);
+    assert_near(slope_told(-.95, .05), .2, .01);
+    assert_true(slope_told(-.5, 0) == 0);
+    assert_true(slope_told(-1, 1) == 0);
+}
+
 /* nothing given; of the first a part was called a function, of the second there were 10 neurons */
 static void one_noisy_label_of_eight_neurons_is_enough(void **state)
 {
@@ -308,6 +403,10 @@ int main(void)
         cmocka_unit_test(many_rows_have_no_more_neurons_than_some),
         cmocka_unit_test(what_only_all_rows_show_is_found),
         cmocka_unit_test(signs_are_those_that_leave_least),
+        cmocka_unit_test(rows_without_signs_ask_for_twenty_labels_a_number),
+        cmocka_unit_test(students_have_two_labels_a_number),
+        cmocka_unit_test(births_that_may_lower_bic_are_fitted),
+        cmocka_unit_test(leaks_are_opposite_and_in_proportion),
         cmocka_unit_test(one_noisy_label_of_eight_neurons_is_enough),
         cmocka_unit_test(pairs_of_a_leaky_relu_are_told),
     };

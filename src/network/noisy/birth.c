@@ -21,10 +21,11 @@ enum { RANDOM = 48, LABELS = 4, ENDS = 2, TURNS = 2, CHANGES = 24, ROUNDS = 3 };
 /* all of one round: random ones, and the leading eigenvectors of either sign of each moment */
 enum { DIRECTIONS = RANDOM + 2 * ENDS * LABELS };
 static const double SIZES[ROUNDS] = {.3, .15, .07}; /* Pace: of the changes, of unit length */
-/* Pace: of |g|^2, what is left of a row that the features span says nothing */
+/* Pace: of |g|^2, what is left of a row that the features span says nothing. Gauss-Newton and BIC
+ * judge the row that is born. */
 static const double SPANNED = 1e-6;
-/* Pace: of the mean square of the features, what keeps their equations positive where one is
- * 0 */
+/* Pace: of the mean square of the features, what keeps their equations positive where one is 0.
+ * BIC judges the fits that gains and costs lead to. */
 static const double RIDGE = 1e-12;
 /* fixed, so that the bits do not depend on the threads */
 enum { BLOCK = 256, CHUNKS = 32 };

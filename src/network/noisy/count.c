@@ -33,11 +33,12 @@ enum {
  * BIC decides. */
 static const double EDGE = 1.2;
 static const double CHEAP = 1e8; /* Pace: operations of a step that costs little */
-/* Operations after which the way to k takes no more starts of each number of neurons. Pace. */
+/* Operations after which the way to k takes no more starts of each number of neurons. Pace: BIC
+ * judges each fit, and more starts may find a better one. */
 static const double PATIENT_WORK = 2e10;
 /* What births gain before Gauss-Newton, times this, has to lower BIC. Noise alone lets a birth gain
  * about (sqrt(m) + sqrt(p))^2 variances, and BIC asks for (m + p) ln(n m). Larger: more fits that
- * lead nowhere; at 1 neurons that overlap others are missed. */
+ * end after the first model of Gauss-Newton; at 1 neurons that overlap others are missed. */
 static const double REACH = 4;
 /* Pace: cosine of two rows above which they may be one neuron */
 static const double ALIKE = .7;

@@ -15,7 +15,8 @@
 
 /* Pace: choices to begin from; pairs are turned up to so many rows */
 enum { CHOICES = 12, PAIRS = 40, BLOCK = 256 };
-/* Pace: of the diagonal, what keeps the equations of two rows that are nearly one positive */
+/* Pace: of the diagonal, what keeps the equations of two rows that are nearly one positive. The
+ * likelihood judges the signs. */
 static const double RIDGE = 1e-12;
 
 typedef struct {
