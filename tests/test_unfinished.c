@@ -205,8 +205,8 @@ static void a_time_limit_keeps_what_there_is(void **state)
     double before = seconds;
     must(run(&p, &o, &c, &m, &err), &err);
     assert_int_equal(m->verdict, UNRELU_VERDICT_NOISY);
-    unrelu_network_free(m);
     assert_true(m->V_se != NULL);
+    unrelu_network_free(m);
     o.time_limit = floor((seconds - before) / 2); /* it asks once for each second */
     must(run(&p, &o, &c, &m, &err), &err);
     assert_incomplete(&p, m);
