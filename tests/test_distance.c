@@ -138,7 +138,7 @@ static void steps_are_the_product_over_the_values_above(void **state)
         column[i] = i % 3 ? x[i * D] : round(10 * x[i * D]) / 10;
         cells[i] = below[i * D] ? UR_BELOW : UR_SEEN;
     }
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, column, NULL, cells}, &steps, &err),
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, column, NULL, cells, {0}}, &steps, &err),
                      UNRELU_OK);
     double largest = 0, smallest = INFINITY;
     for (size_t i = 0; i < N; i++)
@@ -195,7 +195,7 @@ static void visits_of_patients_have_the_published_masses(void **state)
         low[i] = visits[i][cells[i] == UR_BELOW];
         high[i] = cells[i] == UR_BETWEEN ? visits[i][1] : NAN;
     }
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){COUNT, low, high, cells}, &steps, &err),
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){COUNT, low, high, cells, {0}}, &steps, &err),
                      UNRELU_OK);
     size_t found = 0;
     for (size_t k = 0; k < steps.count; k++) {
@@ -253,7 +253,7 @@ static void masses_are_the_maximum_of_the_likelihood(void **state)
     unrelu_error err = {0};
     UR_ARENA(arena);
     plant_every_kind(5, ROWS, x, upper, cells);
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){ROWS, x, upper, cells}, &steps, &err),
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){ROWS, x, upper, cells, {0}}, &steps, &err),
                      UNRELU_OK);
     assert_true(steps.observed == ROWS && steps.sum[steps.count - 1] == 1);
     size_t gaps = 0, count = 0;
@@ -293,7 +293,7 @@ static void cells_of_every_kind_do_not_disturb_p(void **state)
     unrelu_error err = {0};
     const ur_judging how = {.d = COLUMNS, .columns = columns, .runs = 199, .seed = 3};
     for (size_t j = 0; j < COLUMNS; j++) {
-        columns[j] = (ur_known){ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS};
+        columns[j] = (ur_known){ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS, {0}};
         plant_every_kind(100 + j, ROWS, x + j * ROWS, upper + j * ROWS, cells + j * ROWS);
     }
     assert_int_equal(ur_judge_columns(&how, NULL, ks, p, ties, &err), UNRELU_OK);
@@ -358,7 +358,7 @@ static void a_pattern_of_one_limit_has_the_p_of_its_law(void **state)
         cells[i] = z[i] <= -0.5 ? UR_BELOW : UR_SEEN;
         x[i] = fmax(z[i], -0.5);
     }
-    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, x, NULL, cells}, &steps, &err),
+    assert_int_equal(ur_steps_find(&arena, &(ur_known){N, x, NULL, cells, {0}}, &steps, &err),
                      UNRELU_OK);
     for (size_t k = 0; k < 6; k++) {
         int fitted = k < 3;

@@ -646,8 +646,9 @@ typedef struct {
                                     censored */
     double *model_quantile;      /* d x points */
     double *ks, *ks_p;           /* d: largest distance of the distribution functions over
-                                    all values that were seen; the share of simulated samples,
-                                    fitted again, with a larger one */
+                                    all values that were seen (of rounded ones at the edges of
+                                    their rounding alone); the share of simulated samples, rounded
+                                    and fitted again likewise, with a larger one */
     double *ties;                /* d: share of uncensored cells whose value occurs again */
     /* Of each pair that the options name: a cut of each column parts the rows into four, both above
      * it, the first alone, the second alone, neither; of three such cuts, at quarters, the one

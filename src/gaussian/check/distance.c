@@ -54,7 +54,7 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     s->ties[j] = steps.seen > 0 ? (steps.seen - steps.alone) / steps.seen : NAN;
     if (isnan(s->ks[j]))
         return UNRELU_OK;
-    if (ur_steps_one_limit(&steps)) {
+    if (ur_steps_one_limit(&steps) && !(steps.rounding.whole > 0)) {
         double limit = steps.hidings ? steps.hiding[0].high : 0;
         s->tests[j].distance = s->ks[j];
         s->tests[j].observed = steps.observed;
@@ -98,8 +98,10 @@ unrelu_status unrelu_columns_distance(unrelu_source *samples,
     ur_known *columns = ur_take(&arena, cells.d, sizeof *columns);
     UR_TRY(ur_arena_status(&arena, err));
     for (size_t j = 0, n = cells.n; j < cells.d; j++)
-        columns[j] = (ur_known){n, cells.x + j * n, cells.upper ? cells.upper + j * n : NULL,
-                                cells.state + j * n};
+        columns[j] = (ur_known){.n = n,
+                                .x = cells.x + j * n,
+                                .upper = cells.upper ? cells.upper + j * n : NULL,
+                                .state = cells.state + j * n};
     const ur_judging how = {.d = cells.d, .columns = columns, .runs = o.runs, .seed = o.seed};
     return ur_judge_columns(&how, exec, ks, ks_p, ties, err);
 }

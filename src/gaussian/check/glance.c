@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/order.h"
-#include "gaussian/check/goodness.h"
 #include "gaussian/check/judge.h"
 #include "gaussian/model/gaussian_model.h"
 #include "law/normal.h"
@@ -185,6 +184,7 @@ ur_glimpse ur_glance_at(const double *value, size_t count)
 typedef struct {
     const ur_glance *glance;
     double *value, *scratch; /* of one column */
+    double *step;            /* 3 x (room + 1): of it */
     size_t *count;           /* of the model's columns: values seen */
     double *distance;        /* of these, from the fitted normal */
     ur_glimpse *seen;        /* of these */
@@ -207,6 +207,32 @@ static void count_far(const unrelu_gaussian *m, size_t i, const double *value, s
     }
 }
 
+/* the steps of values seen (count, sorted) among cells of which the others lie below the limit */
+static ur_steps steps_of(const tale *t, const double *value, size_t count, double observed,
+                         double limit)
+{
+    size_t room = t->glance->room + 1;
+    double below = observed - (double)count;
+    ur_steps s = {.low = t->step,
+                  .value = t->step + room,
+                  .sum = t->step + 2 * room,
+                  .observed = observed,
+                  .seen = (double)count};
+    if (below > 0) {
+        s.low[0] = -INFINITY;
+        s.value[0] = limit;
+        s.sum[s.count++] = below / observed;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && value[i + 1] == value[i])
+            continue;
+        s.low[s.count] = s.value[s.count] = value[i];
+        s.sum[s.count++] = (below + (double)(i + 1)) / observed;
+    }
+    ur_rounding_find(&s.rounding, value, count, observed);
+    return s;
+}
+
 /* The rule of judge.h, of fits by one pass, which do not hold the samples; a fit cell by cell has
  * judged its columns by all cells. */
 static void judge(tale *t, const unrelu_gaussian *m, size_t i, size_t observed)
@@ -219,8 +245,9 @@ static void judge(tale *t, const unrelu_gaussian *m, size_t i, size_t observed)
         return;
     while (below < t->count[i] && t->value[below] <= limit) /* of noise that was taken out */
         below++;
-    const ur_censored_column c = {t->value + below, t->count[i] - below, (double)observed, limit};
-    t->distance[i] = ur_censored_distance(&c, b, s);
+    const ur_steps steps =
+        steps_of(t, t->value + below, t->count[i] - below, (double)observed, limit);
+    t->distance[i] = ur_steps_distance(&steps, b, s);
     int by_chance = t->glance->stride > 1 && t->distance[i] * sqrt(seen) < BEYOND_CHANCE;
     if (ur_judge_is_far(t->distance[i], seen) && !by_chance && !(m->flags[i] & UNRELU_FLAG_MISFIT))
         t->seen[i].flags |= UNRELU_FLAG_MISFIT;
@@ -306,8 +333,9 @@ static const struct {
     {UNRELU_FLAG_FEW_VALUES,
      "counts, grades or codes are no measured numbers, and no normal lies behind them as they are"},
     {UNRELU_FLAG_ROUNDED,
-     "the values are rounded, or counts: steps that coarse are told from a normal by themselves; "
-     "cells such as 2.5..3.5 in place of 3 say what is known"},
+     "the values are rounded, or counts: a fit takes them as they stand, and is judged at the "
+     "edges "
+     "of that rounding; cells such as 2.5..3.5 in place of 3 say what is known"},
     {UNRELU_FLAG_HEAVY_TAILS,
      "look at the largest values (`robust` leaves gross outliers out), or take another scale "
      "(`transform`)"},
@@ -345,6 +373,7 @@ unrelu_status ur_glance_tell(const ur_glance *g, const double *at, unrelu_gaussi
     tale t = {g,
               ur_take(&arena, g->room, sizeof *t.value),
               ur_take(&arena, g->room, sizeof *t.scratch),
+              ur_take(&arena, g->room + 1, 3 * sizeof *t.step),
               ur_take(&arena, m->d, sizeof *t.count),
               ur_take(&arena, m->d, sizeof *t.distance),
               ur_take(&arena, m->d, sizeof *t.seen),

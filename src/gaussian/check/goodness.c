@@ -436,7 +436,8 @@ static unrelu_status study_all(study *s, unrelu_source *samples, const unrelu_go
     for (size_t i = 0; i < d; i++) {
         column *c = &s->columns[i];
         fitted[i] = settle_limits(m, c, i) && m->method[0];
-        known[i] = (ur_known){c->count, c->x, c->upper, c->state};
+        known[i] = (ur_known){
+            c->count, c->x, c->upper, c->state, {.transform = c->transform, .lambda = c->lambda}};
         b[i] = c->b;
         scale[i] = c->s;
     }

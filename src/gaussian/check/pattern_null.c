@@ -17,14 +17,23 @@
 #include <math.h>
 
 /* ENOUGH: a p of 0.1 is then known to a tenth of it */
-enum { RUNS = 999, SEEN = 400, MOST_CELLS = 8000, ENOUGH = 100 };
+enum { RUNS = 999, SEEN = 400, COARSE_SEEN = 2000, MOST_CELLS = 8000, ENOUGH = 100 };
 
-/* Limits in deviations from b, of cells below from the largest down, above from the smallest up:
- * the chance of this one or one before it; and intervals with the chance of each. */
+/* Where values are rounded to units of h deviations, s is off by h^2 / 24 of itself whatever n is,
+ * and sqrt n D is not free of n: from steps of this share (h is an eighth) more are simulated. */
+static const double COARSE = 0.05;
+
+/* Limits in deviations from b (of rounded values as they are), of cells below from the largest
+ * down, above from the smallest up: the chance of this one or one before it; and intervals with the
+ * chance of each. */
 typedef struct {
     size_t belows, aboves, betweens;
     double *below, *below_chance, *above, *above_chance;
-    ur_hiding *between; /* cells: the chance */
+    ur_hiding *between;          /* cells: the chance */
+    double b, scale;             /* of the law: 0 and 1, of limits in deviations from b */
+    const ur_rounding *rounding; /* NULL: none. What becomes `least` or less lies below that; what
+                                  * becomes 0, and has no image, below `nothing` */
+    double least, nothing;
 } pattern;
 
 static double chance_of(const ur_steps *s, const ur_hiding *h)
@@ -106,6 +115,30 @@ static unsigned char hide(const pattern *p, double u, double *x, double *upper)
     return UR_SEEN;
 }
 
+/* What is simulated of values that were rounded is so too, in the column's own unit. */
+static void find_rounding(const ur_steps *s, double b, double scale, pattern *p)
+{
+    size_t first = 0;
+    p->rounding = &s->rounding;
+    p->b = b;
+    p->scale = scale;
+    p->least = -INFINITY;
+    p->nothing = ur_rounding_of_nothing(&s->rounding);
+    while (first < s->count && s->low[first] < s->value[first])
+        first++;
+    if (s->hidings && s->hiding[0].low == -INFINITY && first < s->count &&
+        s->value[first] > s->hiding[0].high)
+        p->least = s->hiding[0].high; /* no value was recorded at it */
+}
+
+static unsigned char record(const pattern *p, double *x)
+{
+    double y = ur_rounding_of(p->rounding, *x);
+    int below = y <= p->least || y == -INFINITY;
+    *x = below ? fmax(p->least, p->nothing) : y;
+    return below ? UR_BELOW : UR_SEEN;
+}
+
 static double stretched(double n, double distance)
 {
     return distance * (sqrt(n) + UR_STEPHENS_A + UR_STEPHENS_C / sqrt(n));
@@ -120,6 +153,14 @@ static double intervals_of(const ur_steps *s)
     return cells;
 }
 
+static int is_coarse(const ur_steps *s)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (s->low[k] == s->value[k] && s->sum[k] - (k ? s->sum[k - 1] : 0) >= COARSE)
+            return 1;
+    return 0;
+}
+
 /* NaN: it could not be fitted */
 static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test *test,
                               uint64_t seed, uint64_t run, double *room, double *distance,
@@ -127,9 +168,9 @@ static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test 
 {
     UR_ARENA(arena);
     double *x = room, *u = room + n, *upper = u + n;
-    ur_known known = {n, x, p->betweens ? upper : NULL, NULL};
+    ur_known known = {.n = n, .x = x, .upper = p->betweens ? upper : NULL};
     unsigned char *state = ur_take(&arena, n, 1);
-    ur_cell_margin fit = {.margin = {.b = 0, .s = 1}};
+    ur_cell_margin fit = {.margin = {.b = p->b, .s = p->scale}};
     ur_steps steps;
     *distance = NAN;
     UR_TRY(ur_arena_status(&arena, err));
@@ -138,11 +179,16 @@ static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test 
     ur_random_uniforms(seed, test->stream, run * n, n, u);
     for (size_t i = 0; i < n; i++) {
         upper[i] = NAN;
+        x[i] = p->b + p->scale * x[i];
         state[i] = hide(p, u[i], &x[i], &upper[i]);
+        if (state[i] == UR_SEEN && p->rounding)
+            state[i] = record(p, &x[i]);
     }
     if (test->fitted)
         UR_TRY(ur_cell_margin_fit(n, x, known.upper, state, &fit, err));
     UR_TRY(ur_steps_find(&arena, &known, &steps, err));
+    if (p->rounding)
+        steps.rounding = *p->rounding;
     if (fit.margin.s > 0 && isfinite(fit.margin.b) && steps.count > 0)
         *distance = ur_steps_distance(&steps, fit.margin.b, fit.margin.s);
     return UNRELU_OK;
@@ -155,18 +201,22 @@ unrelu_status ur_pattern_p(const ur_pattern_test *test, size_t runs, uint64_t se
     const ur_steps *s = test->steps;
     double *limits = ur_take(&arena, s->hidings, 4 * sizeof *limits);
     double told = fmax(s->seen + intervals_of(s), 1);
-    double n = fmin(s->observed, ceil(SEEN * s->observed / told));
+    int rounded = s->rounding.whole > 0, wanted = rounded && is_coarse(s) ? COARSE_SEEN : SEEN;
+    double n = fmin(s->observed, ceil(wanted * s->observed / told));
     size_t cells = (size_t)fmin(n, MOST_CELLS), far = 0, done = 0, want = runs ? runs : RUNS;
     double *room = ur_take(&arena, cells, 3 * sizeof *room), distance;
     double own = stretched(s->observed, test->distance);
-    pattern hidden = {.below = limits,
+    pattern hidden = {.scale = 1,
+                      .below = limits,
                       .below_chance = limits + s->hidings,
                       .above = limits + 2 * s->hidings,
                       .above_chance = limits + 3 * s->hidings,
                       .between = ur_take(&arena, s->hidings, sizeof *hidden.between)};
     *p = NAN;
     UR_TRY(ur_arena_status(&arena, err));
-    find_pattern(s, test->b, test->s, &hidden);
+    find_pattern(s, rounded ? 0 : test->b, rounded ? 1 : test->s, &hidden);
+    if (rounded)
+        find_rounding(s, test->b, test->s, &hidden);
     for (size_t run = 0; run < want && far < ENOUGH; run++) {
         UR_TRY(simulate(&hidden, cells, test, seed, run, room, &distance, err));
         done += (size_t)!isnan(distance);

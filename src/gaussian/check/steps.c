@@ -92,6 +92,8 @@ unrelu_status ur_steps_find(ur_arena *arena, const ur_known *known, ur_steps *ou
     out->observed = (double)(seen + hidden);
     out->seen = (double)seen;
     ur_sort(value, scratch, seen);
+    out->rounding = known->scale;
+    ur_rounding_find(&out->rounding, value, seen, out->observed);
     group_hidings(cells, hidden, keys, out);
     if (!below_only)
         return ur_steps_settle(arena, value, seen, out, err);
@@ -143,15 +145,40 @@ double ur_steps_quantile(const ur_steps *s, double share)
     return from < s->count && s->low[from] == s->value[from] ? s->value[from] : NAN;
 }
 
+/* Where mass k begins and ends. Of rounded values: where their cells do, and a limit of cells below
+ * one, as a rounded number, ends half a unit above itself, so that a value next to it may begin at
+ * the limit already: what lies between was recorded as the one or as the other. */
+static void ends_of(const ur_steps *s, size_t k, double *low, double *high)
+{
+    const ur_rounding *r = &s->rounding;
+    double ignored;
+    *low = s->low[k];
+    *high = s->value[k];
+    if (!(r->whole > 0))
+        return;
+    if (*low == *high)
+        ur_rounding_cell(r, s->value[k], low, high);
+    else if (*low == -INFINITY)
+        ur_rounding_cell(r, s->value[k], &ignored, high);
+    if (k == 1 && s->low[0] == -INFINITY && s->value[0] < *low) {
+        double end;
+        ur_rounding_cell(r, s->value[0], &ignored, &end);
+        *low = *low <= end ? s->value[0] : *low;
+    }
+}
+
+/* Between the end of a mass and the beginning of the next, F_n is the sum S so far: of all x there
+ * the ends say most, by S - F(end) and F(beginning) - S. */
 double ur_steps_distance(const ur_steps *steps, double b, double s)
 {
-    double largest = 0, before = 0;
+    double largest = 0, before = 0, low, high;
     for (size_t k = 0; k < steps->count; k++) {
-        double low = ur_normal_cdf((steps->low[k] - b) / s), F = low;
-        if (steps->value[k] > steps->low[k])
-            F = ur_normal_cdf((steps->value[k] - b) / s);
-        largest = fmax(largest, fmax(fabs(low - before), fabs(steps->sum[k] - F)));
+        ends_of(steps, k, &low, &high);
+        double F = ur_normal_cdf((low - b) / s);
+        largest = fmax(largest, F - before);
+        F = high > low ? ur_normal_cdf((high - b) / s) : F;
         before = steps->sum[k];
+        largest = fmax(largest, before - F);
     }
     return steps->count ? largest : NAN;
 }

@@ -6,6 +6,7 @@
 #define UR_STEPS_H
 
 #include "base/arena.h"
+#include "gaussian/check/rounding.h"
 #include "law/cell_margin.h"
 
 /* n cells of one column: see cell_margin.h. A cell below a limit lies below a value seen there, one
@@ -14,6 +15,7 @@ typedef struct {
     size_t n;
     const double *x, *upper;
     const unsigned char *state;
+    ur_rounding scale; /* how x came from the data; its unit is found, and not read */
 } ur_known;
 
 /* so many cells of which no more is known than that they lie in here; an end may be infinite */
@@ -30,6 +32,7 @@ typedef struct {
     double alone;
     ur_hiding *hiding; /* different ones, by low, then by high */
     size_t hidings;
+    ur_rounding rounding; /* of the values seen */
 } ur_steps;
 
 /* No step where no cell is known. By the reversed Kaplan-Meier estimate where cells lie below
@@ -43,7 +46,8 @@ double ur_steps_up_to(const ur_steps *steps, double x);
 /* the smallest value such that a share of the mass lies at or below; NaN where it is not known */
 double ur_steps_quantile(const ur_steps *steps, double share);
 /* the largest distance from the distribution function of N(b, s^2) where that of the steps is
- * known: on both sides of each value and of each gap; NaN without a step */
+ * known: on both sides of each value and of each gap, of rounded values at the edges of their
+ * cells; NaN without a step */
 double ur_steps_distance(const ur_steps *steps, double b, double s);
 /* cells lie below one limit at most, which is below all values, and hide in no other way */
 int ur_steps_one_limit(const ur_steps *steps);

@@ -158,7 +158,8 @@ static unrelu_status try_out(const study *s, const unrelu_transform *transform,
             memcpy(upper, cells->upper + j * n, n * sizeof *upper);
         UR_TRY(ur_transform_column(transform[j], s->advice[j].lambda, n, x, upper, state, "",
                                    &guessed, err));
-        known[tried] = (ur_known){n, x, upper, state};
+        known[tried] = (ur_known){
+            n, x, upper, state, {.transform = transform[j], .lambda = s->advice[j].lambda}};
         of[tried++] = j;
     }
     const ur_judging how = {.d = tried, .columns = known, .seed = o.seed};

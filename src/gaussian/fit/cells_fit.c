@@ -262,8 +262,13 @@ static unrelu_status judge(void *context, size_t i, unrelu_error *err)
     size_t j = w->index[i], n = w->cells.n;
     const ur_cell_column *c = &w->columns[j];
     const ur_margin *margin = &c->margin.margin;
-    const ur_known known = {n, w->cells.x + j * n, w->cells.upper ? w->cells.upper + j * n : NULL,
-                            c->state};
+    const ur_known known = {.n = n,
+                            .x = w->cells.x + j * n,
+                            .upper = w->cells.upper ? w->cells.upper + j * n : NULL,
+                            .state = c->state,
+                            .scale = {.transform = w->options->transform,
+                                      .lambda = w->lambda[j],
+                                      .exponent = w->exponent[j]}};
     ur_steps steps;
     if (!(margin->s > 0 && isfinite(margin->s) && isfinite(margin->b)))
         return UNRELU_OK;
