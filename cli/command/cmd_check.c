@@ -173,6 +173,31 @@ static json_t *count_or_null(const findings *f, const double *values, size_t j)
     return isfinite(value) ? json_integer((json_int_t)value) : json_null();
 }
 
+static int has_quantiles(const findings *f, size_t j)
+{
+    const unrelu_gaussian *m = f->model;
+    return is_fitted(f, j) && m->median && m->quantiles && m->median_ci && m->quantiles_ci;
+}
+
+/* by the names and in the shapes that they have in the JSON of a fit; null where there is no fit */
+static void put_quantiles(cli_json *one, const findings *f, size_t j)
+{
+    const unrelu_gaussian *m = f->model;
+    size_t i = f->place[j];
+    int has = has_quantiles(f, j);
+    json_t *both = has ? json_array() : json_null();
+    for (size_t k = 0; k < 2 && has; k++) {
+        json_t *ci = json_array();
+        cli_json_append(one, ci, cli_json_number(m->quantiles_ci[4 * i + 2 * k]));
+        cli_json_append(one, ci, cli_json_number(m->quantiles_ci[4 * i + 2 * k + 1]));
+        cli_json_append(one, both, ci);
+    }
+    cli_json_real(one, "median", has ? m->median[i] : NAN);
+    cli_json_reals(one, "median_ci", has ? m->median_ci + 2 * i : NULL, 2);
+    cli_json_reals(one, "quantiles", has ? m->quantiles + 2 * i : NULL, 2);
+    cli_json_put(one, "quantiles_ci", both);
+}
+
 static int print_json(const findings *f, uint64_t seed)
 {
     char transform[TRANSFORM], verdict[VERDICT];
@@ -201,6 +226,7 @@ static int print_json(const findings *f, uint64_t seed)
         cli_json_put(&one, "transform_fit", text_or_null(word_under_own(f, j)));
         cli_json_real(&one, "shared_ks", a->shared_ks);
         cli_json_real(&one, "shared_ks_p", a->shared_ks_p);
+        put_quantiles(&one, f, j);
         cli_json_put(&one, "flags", cli_json_codes(&json, flags_of(f, j)));
         cli_json_append_object(&json, columns, &one);
     }
@@ -236,25 +262,37 @@ static void add_column(cli_table *table, const findings *f, size_t j)
 static void print_text(const findings *f)
 {
     const unrelu_gaussian *m = f->model;
-    cli_table table;
-    size_t shown = 0, others = 0, left_out = 0;
+    cli_table table, quantiles;
+    size_t shown = 0, others = 0, left_out = 0, answered = 0;
     char verdict[VERDICT];
     cli_print(
         "%zu rows, %zu column%s; KS is the largest distance of the distribution from the fitted "
         "one,\np the share of samples of the fitted one that are as far from theirs\n\n",
         m->n, f->d, cli_plural(f->d));
     cli_table_titles(&table, "column|censored|KS|p|ties|transform|remarks");
+    cli_table_titles(&quantiles, "column|median|5 % quantile|95 % quantile");
     for (size_t j = 0; j < f->d; j++) {
         int stands_out = looks_wrong(f, j) || !is_fitted(f, j) || flags_of(f, j);
         if (f->d > MANY && j >= FIRST && !(stands_out && others++ < OTHERS))
             continue;
         shown++;
         add_column(&table, f, j);
+        if (!has_quantiles(f, j))
+            continue;
+        answered++;
+        cli_table_add_name(&quantiles, unrelu_source_name(f->samples, j));
+        cli_table_add_real(&quantiles, "%.3g", m->median[f->place[j]]);
+        cli_table_add_real(&quantiles, "%.3g", m->quantiles[2 * f->place[j]]);
+        cli_table_add_real(&quantiles, "%.3g", m->quantiles[2 * f->place[j] + 1]);
     }
     cli_table_print(&table, "lrrrrll");
     if (shown < f->d)
         cli_print("  ... the first %d and some that stand out of %zu columns: --json has all\n",
                   FIRST, f->d);
+    if (answered > 0) {
+        cli_print("\nby a fit without a transform, before censoring\n");
+        cli_table_print(&quantiles, "lrrr");
+    }
     cli_print("\n%s\n", m->warning_count ? "a fit would warn:" : "a fit would not warn");
     for (size_t i = 0; i < m->warning_count; i++) {
         int column = cli_print("  %s: ", m->warnings[i].code);
@@ -344,7 +382,11 @@ const cli_command cli_check = {
         "there. At most 20000 rows enter that. What is advised was tried: behind it stands how the "
         "column fits then, and a transform for all columns is named where fewer look wrong under "
         "it. "
-        "The power of Box-Cox is the one that 'unrelu fit' estimates.\n\nThe status is 0 also "
+        "The power of Box-Cox is the one that 'unrelu fit' estimates.\n\nMedian, 5 and 95 % "
+        "quantile "
+        "are those of a fit without a transform, before censoring: of a column that fits poorly "
+        "they "
+        "are no better than that fit.\n\nThe status is 0 also "
         "where columns fit "
         "poorly, and 4 where nothing can be fitted.",
     .options = options,
