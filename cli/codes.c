@@ -8,8 +8,9 @@ const cli_code cli_codes[] = {
     {"no-zeros", "column: nothing was censored; plain mean and deviation"},
     {"duplicate",
      "column: a multiple of another one, or an affine map of it where neither has zeros"},
-    {"few-joint", "pair: fewer than 10 rows where both are positive, or the standard error of the "
-                  "correlation exceeds 0.2; at most its sign is known"},
+    {"few-joint",
+     "pair: fewer than 10 rows where both are positive, or the standard error of the correlation "
+     "exceeds 0.2; at most its sign is known, or, of a fit cell by cell, what its interval says"},
     {"negative-bias",
      "column: more than half is censored, so that b < 0 and the paper's theorem does not hold"},
     {"no-truncated-mle", "column: the likelihood of --norms truncated has no maximum; NaN"},

@@ -515,6 +515,74 @@ static void columns_whose_limits_tell_no_scale_are_refused(void **state)
                 "least 0");
 }
 
+/* n rows of two normals of correlation rho behind limits about `limit`, the same for each seed; how
+ * many rows show both */
+static size_t draw_mostly_hidden(size_t n, double rho, double limit, uint64_t seed, double *x,
+                                 double *limits)
+{
+    size_t joint = 0;
+    ur_random_normals(seed, 0, 0, n * PAIR, x);
+    for (size_t i = 0; i < n; i++) {
+        double *row = x + i * PAIR;
+        row[1] = rho * row[0] + sqrt(1 - rho * rho) * row[1];
+        for (size_t j = 0; j < PAIR; j++) {
+            double *at = limits + i * PAIR + j;
+            *at = limit + .25 * ((double)((i + j) % 3) - 1) + 10;
+            row[j] = row[j] + 10 < *at ? 0 : row[j] + 10;
+        }
+        joint += row[0] > 0 && row[1] > 0;
+    }
+    return joint;
+}
+
+static unrelu_gaussian *fit_pair(const double *x, const double *limits, size_t n,
+                                 unrelu_errors errors)
+{
+    unrelu_gaussian *model;
+    unrelu_source *source = NULL, *cells = NULL;
+    unrelu_error err = {0};
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    must(unrelu_source_memory(x, n, PAIR, NULL, &source, &err), &err);
+    must(unrelu_source_memory(limits, n, PAIR, NULL, &cells, &err), &err);
+    o.limits = cells;
+    o.errors = errors;
+    must(unrelu_gaussian_fit(source, &o, NULL, &model, &err), &err);
+    unrelu_source_close(source);
+    unrelu_source_close(cells);
+    return model;
+}
+
+/* 85 % below limits: three to nine rows of 150 show both values, or none does */
+static void few_joint_positives_leave_an_error_that_holds(void **state)
+{
+    (void)state;
+    enum { N = 150, RUNS = 400, KINDS = 2 };
+    const unrelu_errors kind[KINDS] = {UNRELU_ERRORS_ROBUST, UNRELU_ERRORS_MODEL};
+    double *x = malloc(N * PAIR * sizeof *x), *limits = malloc(N * PAIR * sizeof *limits);
+    double rho = .2, held[KINDS] = {0}, used = 0, none = 0;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        size_t joint = draw_mostly_hidden(N, rho, 1.04, 100 + run, x, limits);
+        used += joint > 2 && joint < 10;
+        none += joint == 0;
+        for (int k = 0; k < KINDS && joint < 10; k++) {
+            unrelu_gaussian *m = fit_pair(x, limits, N, kind[k]);
+            double r = m->correlation[1], se = m->correlation_se[1];
+            assert_int_equal(m->pair_flags[1], UNRELU_FLAG_FEW_JOINT);
+            assert_int_equal(isnan(se), joint == 0);
+            assert_int_equal(isnan(m->sigma_se[1]), joint == 0);
+            if (joint > 2)
+                held[k] += fabs(atanh(r) - atanh(rho)) < 1.96 * se / (1 - r * r);
+            unrelu_gaussian_free(m);
+        }
+    }
+    assert_true(used > 200 && none > 0);
+    for (int k = 0; k < KINDS; k++)
+        assert_near(held[k] / used, .95, .03);
+    free(x);
+    free(limits);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +595,7 @@ int main(void)
         cmocka_unit_test(likelihoods_do_not_depend_on_the_way_they_are_summed),
         cmocka_unit_test(tokens_of_either_side_are_fitted_by_their_likelihood),
         cmocka_unit_test(transforms_take_cells_of_either_side),
+        cmocka_unit_test(few_joint_positives_leave_an_error_that_holds),
         cmocka_unit_test(columns_whose_limits_tell_no_scale_are_refused),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

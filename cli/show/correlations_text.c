@@ -117,7 +117,9 @@ static void print_strongest(const unrelu_gaussian *m, const double *se, double z
     const char *intervals = se ? " [intervals by Fisher's z]" : "";
     if (shown == 0 && few_joint == 0)
         return;
-    if (shown == 0 && few_joint < pairs)
+    if (shown == 0 && few_joint == pairs && se && most == pairs)
+        print_all(m, se, z);
+    else if (shown == 0 && few_joint < pairs)
         cli_print("\ncorrelations: %zu of %zu pairs are few-joint, the others 0\n", few_joint,
                   pairs);
     else if (shown == 0)

@@ -359,7 +359,8 @@ enum {
     UNRELU_FLAG_CONSTANT = 1 << 1,      /* zero row of W: scale 0, b the constant */
     UNRELU_FLAG_NO_ZEROS = 1 << 2,      /* nothing was censored: plain mean and deviation */
     UNRELU_FLAG_DUPLICATE = 1 << 3,     /* correlation +-1 with another column to within 1e-5 */
-    UNRELU_FLAG_FEW_JOINT = 1 << 4,     /* fewer than 10 joint positives, or se(rho) > 0.2 */
+    UNRELU_FLAG_FEW_JOINT = 1 << 4,     /* fewer than 10 joint positives, or se(rho) > 0.2; cell by
+                                         * cell such pairs have an error where the likelihood peaks */
     UNRELU_FLAG_NEGATIVE_BIAS = 1 << 5, /* outside the set where the paper's theorem holds */
     UNRELU_FLAG_NO_TRUNCATED = 1 << 6,  /* the truncated likelihood has no maximum */
     UNRELU_FLAG_SIGMA_RANGE = 1 << 7,   /* scale^2 leaves the range of a double */

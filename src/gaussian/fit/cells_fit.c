@@ -303,7 +303,12 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
     work *w = context;
     unrelu_gaussian *m = w->model;
     const ur_cell_column *a = &w->columns[w->index[i]];
-    ur_fit_pairs out = {m->correlation, m->correlation_se, w->product_se, m->n_pair, m->pair_flags};
+    ur_fit_pairs out = {.rho = m->correlation,
+                        .rho_se = m->correlation_se,
+                        .product_se = w->product_se,
+                        .n_pair = m->n_pair,
+                        .flags = m->pair_flags,
+                        .by_all_rows = 1};
     double *room = ur_cell_pair_room(&arena, w->cells.n);
     size_t clusters = w->groups.count;
     double *product = clusters ? ur_take(&arena, w->cells.n, sizeof *product) : NULL,

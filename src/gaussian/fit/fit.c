@@ -91,7 +91,11 @@ static unrelu_status estimate(ur_fit *fit, unrelu_error *err)
     UR_TRY(ur_arena_status(fit->arena, err));
     if (noise_se)
         ur_fit_settle_noise(fit, noise_se);
-    ur_fit_pairs out = {m->correlation, m->correlation_se, product_se, m->n_pair, m->pair_flags};
+    ur_fit_pairs out = {.rho = m->correlation,
+                        .rho_se = m->correlation_se,
+                        .product_se = product_se,
+                        .n_pair = m->n_pair,
+                        .flags = m->pair_flags};
     if (fit->options->angles == UNRELU_ANGLES_SIGNS)
         UR_TRY(ur_fit_signs(fit, &out, err));
     else

@@ -10,6 +10,10 @@
 static const double ENOUGH_JOINT = 10;
 /* A standard error above this says little more than the sign. */
 static const double WEAK_RHO_SE = 0.2;
+/* The error of atanh(rho), by the model, from which on the likelihood is flat on its way to 1 or
+ * -1. Of 11000 samples with 1 to 9 joint positives none came above 0.46, of 133 without any none
+ * below 1.18. */
+static const double MOST_Z_SE = 1;
 /* A pair is called a copy where its cosine is 1 but for this: rounding of the sums of a pass. */
 static const double COPY_DOUBLE = 1e-12, COPY_SINGLE = 1e-6;
 /* Joint positives from which on a copy is told from chance: two always lie on a line. */
@@ -83,6 +87,13 @@ static int multiple(const ur_fit_cross *x, const ur_margin_sums sums[2], int zer
     return at.xx > 0 ? 1 : -1;
 }
 
+/* of a likelihood that counts hidden cells: whether it has a maximum between -1 and 1 */
+static int is_inside(const ur_pair *pair)
+{
+    double apart = (1 - pair->rho) * (1 + pair->rho);
+    return fabs(pair->rho) < UR_PAIR_LIMIT && pair->model_rho_se < MOST_Z_SE * apart;
+}
+
 void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double n, double joint,
                   ur_pair pair)
 {
@@ -91,7 +102,8 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
         flag = UNRELU_FLAG_DUPLICATE;
     } else if (joint < ENOUGH_JOINT) {
         flag = UNRELU_FLAG_FEW_JOINT;
-        pair.rho_se = pair.product_se = NAN;
+        if (!(out->by_all_rows && is_inside(&pair)))
+            pair.rho_se = pair.product_se = NAN;
     } else if (fabs(pair.rho) >= UR_PAIR_LIMIT) { /* the truth may lie anywhere beyond */
         flag = UNRELU_FLAG_DUPLICATE;
         pair.rho_se = pair.product_se = NAN;

@@ -100,6 +100,8 @@ typedef struct {
     double *rho_se, *product_se; /* may be NULL; product_se is relative to scale_i scale_j */
     double *n_pair;              /* may be NULL */
     uint8_t *flags;              /* may be NULL */
+    int by_all_rows; /* the likelihood counts hidden cells too: few joint positives leave an error,
+                      * unless it rises all the way to 1 or -1 */
 } ur_fit_pairs;
 /* Stores a pair on both sides of the diagonal, after marking what cannot be relied on: too few
  * joint positives, an estimate at the solver's limit, a weak standard error. */
