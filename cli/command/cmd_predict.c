@@ -15,8 +15,8 @@ static const cli_option options[] = {
     {"output", 'o', "FILE", "write to FILE: .npy, .csv or .tsv (default -: CSV on standard output)",
      TO(CLI_TEXT, shared.output)},
     {"columns", 0, "LIST",
-     "use these columns of INPUTS only, in this order: names or numbers and ranges from 1 on, as "
-     "in lead,3,5-9",
+     "use these columns of INPUTS only, in this order where they have none of the network's names: "
+     "names or numbers and ranges from 1 on, as in lead,3,5-9",
      TO(CLI_TEXT, shared.columns)},
     CLI_SPREADSHEET_ROW(predict_arguments, spreadsheet_safe),
     {0},
@@ -66,7 +66,9 @@ const cli_command cli_predict = {
     .files = {"MODEL INPUTS", 2, 2},
     .brief = "Compute the labels that a network gives to inputs",
     .doc = "MODEL is a network that 'unrelu recover' or 'unrelu generate network' wrote, INPUTS "
-           "holds an input in each row, with as many columns as the network has inputs.",
+           "holds an input in each row. Its columns are found by the names of the inputs that the "
+           "network was learned from, in any order, and others are left out; a file with none of "
+           "these names has as many columns as the network has inputs, in their order.",
     .options = options,
     .has = CLI_HAS_THREADS,
     .examples = examples,

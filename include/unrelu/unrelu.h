@@ -1024,7 +1024,8 @@ UNRELU_API unrelu_status unrelu_network_export(const unrelu_network *model, cons
 UNRELU_API unrelu_status unrelu_network_predict(const unrelu_network *model, const double *x,
                                                 size_t n, const unrelu_exec *exec, double *y,
                                                 unrelu_error *err);
-/* the same from a file to a sink, block by block */
+/* the same from a file to a sink, block by block; its columns are found by the names of the inputs,
+ * in any order and among others, or by place where it has none of these names */
 UNRELU_API unrelu_status unrelu_network_predict_source(const unrelu_network *model,
                                                        unrelu_source *inputs, const char *path,
                                                        const unrelu_exec *exec, size_t *rows,

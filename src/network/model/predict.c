@@ -4,11 +4,13 @@
  * that a refusal comes before the first row is written. */
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/names.h"
 #include "dense/blas_pin.h"
 #include "dense/linear.h"
 #include "network/model/network.h"
 #include "pass/parallel.h"
 #include "pass/pass.h"
+#include "read/source.h"
 
 #include <math.h>
 #include <string.h>
@@ -194,21 +196,57 @@ static unrelu_status write_labels(const unrelu_network *m, unrelu_source *inputs
     return status;
 }
 
-unrelu_status unrelu_network_predict_source(const unrelu_network *m, unrelu_source *inputs,
+/* ---- which column is which ---- */
+
+/* By name, as in base/names.h; a file that has none of the network's names is taken by place: it
+ * calls the same inputs otherwise. */
+static unrelu_status choose_inputs(const unrelu_network *m, unrelu_source *from, ur_arena *arena,
+                                   unrelu_source **inputs, unrelu_error *err)
+{
+    size_t width = unrelu_source_columns(from), known = 0, moved = width != m->d, missing;
+    const char *const *found = ur_source_names(from);
+    size_t *place = ur_take(arena, width, sizeof *place);
+    size_t *which = ur_take(arena, m->d, sizeof *which);
+    *inputs = from;
+    UR_TRY(ur_arena_status(arena, err));
+    ur_names_result result = ur_names_match(found, width, m->input_names, m->d, place, &missing);
+    for (size_t i = 0; i < m->d && result == UR_NAMES_MISSING; i++)
+        for (size_t j = 0; j < width && !known; j++)
+            known = (size_t)ur_name_same(found[j], m->input_names[i]);
+    if (result == UR_NAMES_COUNT || (result == UR_NAMES_MISSING && !known && width != m->d))
+        return ur_fail(err, UNRELU_EFORMAT, "%s has %zu columns, but the network takes %zu inputs",
+                       ur_source_label(from), width, m->d);
+    if (result == UR_NAMES_MISSING && known)
+        return ur_fail(err, UNRELU_EFORMAT,
+                       "%s has no column '%.80s', which the network takes: its %zu columns are "
+                       "'%.80s'%s",
+                       ur_source_label(from), m->input_names[missing], width, found[0],
+                       width > 1 ? ", ..." : "");
+    if (result == UR_NAMES_MISSING)
+        return UNRELU_OK;
+    for (size_t j = 0; j < width; j++) {
+        moved += place[j] != j;
+        if (place[j] < m->d)
+            which[place[j]] = j;
+    }
+    return moved ? ur_source_view(from, which, m->d, arena, inputs, err) : UNRELU_OK;
+}
+
+unrelu_status unrelu_network_predict_source(const unrelu_network *m, unrelu_source *from,
                                             const char *path, const unrelu_exec *exec, size_t *rows,
                                             unrelu_error *err)
 {
     unrelu_sink *sink = NULL;
     unrelu_exec here;
-    size_t count = 0, columns = unrelu_source_columns(inputs);
+    unrelu_source *inputs;
+    size_t count = 0;
+    UR_ARENA(arena);
     if (rows)
         *rows = 0;
     UR_TRY(ur_exec_read(&exec, &here, err));
     here.rank_sum = NULL; /* each rank its own file */
     UR_TRY(check_weights(m, err));
-    if (columns != m->d)
-        return ur_fail(err, UNRELU_EFORMAT, "%s has %zu columns, but the network takes %zu inputs",
-                       ur_source_label(inputs), columns, m->d);
+    UR_TRY(choose_inputs(m, from, &arena, &inputs, err));
     UR_BLAS_BEGIN(&here.threads, err);
     UR_TRY(check_inputs(inputs, &here, &count, err));
     UR_TRY(unrelu_sink_open(path, count, m->m, m->label_names, &sink, err));
