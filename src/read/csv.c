@@ -277,11 +277,15 @@ static unrelu_status read_other(const place *at, const unsigned char *s, size_t 
     return at->said[of] != UR_SAYS_NOTHING ? UNRELU_OK : refuse_said(at, &cell, of, at->err);
 }
 
-/* what was said of a cell of this row, whose value is x */
-static unrelu_status apply_said(const place *at, size_t column, ur_said says, double x)
+/* what was said of a cell of this row, whose value is *out: one that stands for a missing cell is
+ * no limit either */
+static unrelu_status apply_said(const place *at, size_t column, ur_said says, double *out)
 {
     size_t cell = (at->row - at->first_row) * at->source->d + column;
     unsigned char mark = at->block->mark ? at->block->mark[cell] : 0;
+    if (!mark && ur_reading_is_missing_number(&at->source->reading, *out))
+        *out = NAN;
+    double x = *out;
     ur_marks_wanted wanted = says == UR_SAYS_BELOW ? UR_BELOW_TOO : UR_ALL_MARKS;
     char label[128];
     ur_source_column_label(at->source, column, label, sizeof label);
@@ -313,11 +317,11 @@ static unrelu_status apply_said(const place *at, size_t column, ur_said says, do
     return mark_cell(at, column, says == UR_SAYS_BELOW ? UR_CELL_BELOW : UR_CELL_ABOVE, x, NAN);
 }
 
-static unrelu_status apply_row(const place *at, const double *out)
+static unrelu_status apply_row(const place *at, double *out)
 {
     for (size_t j = 0; j < at->source->d; j++)
         if (at->said[j])
-            UR_TRY(apply_said(at, j, (ur_said)at->said[j], out[j]));
+            UR_TRY(apply_said(at, j, (ur_said)at->said[j], &out[j]));
     memset(at->said, 0, at->source->d);
     return UNRELU_OK;
 }

@@ -53,5 +53,7 @@ ur_said ur_csv_said(const ur_reading *reading, locale_t c_locale, const ur_cell 
         return UR_SAYS_MISSING;
     if (kind == UR_CELL_NUMBER && (value == 0 || value == 1))
         return (value == 1) != turned ? UR_SAYS_BELOW : UR_SAYS_SEEN;
+    if (kind == UR_CELL_NUMBER && ur_reading_is_missing_number(reading, value))
+        return UR_SAYS_MISSING;
     return UR_SAYS_NOTHING;
 }

@@ -101,6 +101,14 @@ int ur_reading_is_missing(const ur_reading *reading, const unsigned char *start,
     return 0;
 }
 
+int ur_reading_is_missing_number(const ur_reading *reading, double x)
+{
+    for (size_t i = 0; i < reading->na_count; i++)
+        if (reading->na[i] == x)
+            return 1;
+    return 0;
+}
+
 static unrelu_status view_indicators(const unrelu_source *of, const size_t *which,
                                      unrelu_source *view, unrelu_error *err)
 {
@@ -162,9 +170,8 @@ static int has_mark(const ur_block *block, size_t cell)
 static void set_missing(const ur_reading *r, const ur_block *block)
 {
     for (size_t cell = 0; cell < block->rows * block->d; cell++)
-        for (size_t i = 0; i < r->na_count; i++)
-            if (block->own[cell] == r->na[i] && !has_mark(block, cell))
-                block->own[cell] = NAN;
+        if (ur_reading_is_missing_number(r, block->own[cell]) && !has_mark(block, cell))
+            block->own[cell] = NAN;
 }
 
 static unrelu_status set_top(const unrelu_source *source, ur_block *block, unrelu_error *err)

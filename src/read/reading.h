@@ -33,6 +33,8 @@ unrelu_status ur_reading_start(ur_arena *arena, const unrelu_source_options *ask
 /* whether a text is a token for a missing cell */
 int ur_reading_is_missing(const ur_reading *reading, const unsigned char *start,
                           const unsigned char *end);
+/* and whether a number is */
+int ur_reading_is_missing_number(const ur_reading *reading, double x);
 unrelu_status ur_reading_apply(const unrelu_source *source, ur_block *block, unrelu_error *err);
 
 /* what is said of the columns `which` (d of the view) of a source, for a view of these */
