@@ -400,6 +400,142 @@ static void likelihoods_are_those_of_the_values_as_recorded(void **state)
     free(y);
 }
 
+enum { TRIPLES = 60, FINE = 400 };
+
+/* a cell of three columns, below 10.6 (or 11.2 in every other row), above 11.8, in steps of 1,
+ * missing, or seen; its ends as naive_cell has them, on the scale of the data */
+static naive_cell triple_cell(size_t i, size_t j, double y, char *out, size_t size)
+{
+    double low = i % 2 ? 10.6 : 11.2, from = floor(y);
+    naive_cell c = {y, y};
+    if ((i + 2 * j) % 11 == 0) {
+        snprintf(out, size, "NA");
+        c = (naive_cell){-INFINITY, INFINITY};
+    } else if (y <= low) {
+        snprintf(out, size, "<%.17g", low);
+        c = (naive_cell){-INFINITY, low};
+    } else if (y >= 11.8) {
+        snprintf(out, size, ">11.8");
+        c = (naive_cell){11.8, INFINITY};
+    } else if ((i + j) % 5 == 0) {
+        snprintf(out, size, "%g..%g", from, from + 1);
+        c = (naive_cell){from, from + 1};
+    } else {
+        snprintf(out, size, "%.17g", y);
+    }
+    return c;
+}
+
+/* The integral over what is left open of the density of t = L z, one cell after the other by
+ * Simpson's rule; the last is known given those before. */
+static double integrate_triple(const naive_cell c[D], double L[D][D], const double *scale,
+                               const double z[D], size_t k)
+{
+    double before = 0, next[D] = {0}, sum = 0;
+    for (size_t l = 0; l < k; l++) {
+        before += L[k][l] * z[l];
+        next[l] = z[l];
+    }
+    double from = (c[k].from - before) / L[k][k], to = (c[k].to - before) / L[k][k];
+    int seen = c[k].from == c[k].to;
+    if (seen) {
+        double density = exp(-from * from / 2) / sqrt(2 * M_PI) / L[k][k] / scale[k];
+        next[k] = from;
+        return density * (k + 1 < D ? integrate_triple(c, L, scale, next, k + 1) : 1);
+    }
+    if (k + 1 == D)
+        return Phi(to) - Phi(from);
+    from = fmax(from, -8);
+    to = fmin(to, 8);
+    for (int i = 0; i <= FINE && from < to; i++) {
+        double rule = i == 0 || i == FINE ? 1 : i % 2 ? 4 : 2, width = (to - from) / FINE;
+        next[k] = from + width * i;
+        sum += rule * width / 3 * exp(-next[k] * next[k] / 2) / sqrt(2 * M_PI) *
+               integrate_triple(c, L, scale, next, k + 1);
+    }
+    return sum;
+}
+
+/* the table of so many planted rows at most, and its cells; without rows that hide all three, or
+ * with them. How many rows it has. */
+static size_t plant_triples(int all, char *text, size_t room, naive_cell cell[TRIPLES][D])
+{
+    size_t used = 0, rows = 0;
+    for (size_t i = 0; i < TRIPLES; i++) {
+        double z[D];
+        char row[3 * 64] = "";
+        size_t length = 0, hidden = 0;
+        ur_random_normals(91, 1, D * i, D, z);
+        const double t[D] = {z[0], .6 * z[0] + .8 * z[1], -.3 * z[0] + .5 * z[1] + .8 * z[2]};
+        for (size_t j = 0; j < D; j++) {
+            naive_cell c = triple_cell(i, j, 11 + t[j], row + length, sizeof row - length);
+            length += strlen(row + length);
+            row[length++] = j + 1 < D ? ',' : '\n';
+            hidden += c.from != c.to && !(isinf(c.from) && isinf(c.to));
+            cell[rows][j] = c;
+        }
+        if (!all && hidden == D)
+            continue;
+        assert_true(used + length < room);
+        memcpy(text + used, row, length);
+        used += length;
+        rows++;
+    }
+    text[used] = '\0';
+    return rows;
+}
+
+/* exact where rows hide two cells at most, else as its interval says */
+static void joint_likelihoods_of_three_are_those_of_an_integral(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        char text[TRIPLES * D * 32];
+        naive_cell cell[TRIPLES][D];
+        double want = 0, zero[D] = {0};
+        size_t n = plant_triples(all, text, sizeof text, cell);
+        unrelu_gaussian *m = fit_text(text, UNRELU_TRANSFORM_NONE);
+        const double *R = m->correlation;
+        double L[D][D] = {{1}, {R[3], sqrt(1 - R[3] * R[3])}, {R[6]}};
+        L[2][1] = (R[7] - R[6] * R[3]) / L[1][1];
+        L[2][2] = sqrt(1 - L[2][0] * L[2][0] - L[2][1] * L[2][1]);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t j = 0; j < D; j++) {
+                cell[i][j].from = (cell[i][j].from - m->b[j]) / m->scale[j];
+                cell[i][j].to = (cell[i][j].to - m->b[j]) / m->scale[j];
+            }
+            want += log(integrate_triple(cell[i], L, m->scale, zero, 0));
+        }
+        assert_int_equal(m->joint_loglik_ci != NULL, all);
+        double half = all ? m->joint_loglik_ci[1] - m->joint_loglik : 1e-5;
+        assert_true(all ? n == TRIPLES && half > 0 && half < .1 : n > TRIPLES / 2);
+        assert_near(m->joint_loglik, want, half);
+        unrelu_gaussian_free(m);
+    }
+}
+
+/* a column and its double have no density together */
+static void joint_likelihoods_that_cannot_be_had_are_absent(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    unrelu_gaussian *truth = plant_three(5);
+    double *x = draw_rows(truth, N, 6);
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.angles = UNRELU_ANGLES_LIKELIHOOD;
+    unrelu_gaussian *known = fit_cells(x, NULL, N, o);
+    assert_true(isfinite(known->joint_loglik));
+    for (size_t i = 0; i < N; i++)
+        x[i * D + 1] = 2 * x[i * D];
+    unrelu_gaussian *copied = fit_cells(x, NULL, N, o);
+    assert_true(isnan(copied->joint_loglik) && !copied->joint_loglik_ci);
+    unrelu_gaussian_free(truth);
+    unrelu_gaussian_free(known);
+    unrelu_gaussian_free(copied);
+    free(x);
+}
+
 /* sums of one pass, and cells of which some are missing */
 static void likelihoods_do_not_depend_on_the_way_they_are_summed(void **state)
 {
@@ -424,7 +560,7 @@ static void likelihoods_do_not_depend_on_the_way_they_are_summed(void **state)
         assert_near(cells->loglik[j], want[j], 1e-9 * fabs(want[j]));
         assert_near(once->bic[j] - once->aic[j], 2 * log(once->observed[j]) - 4, 1e-9);
     }
-    assert_true(isnan(once->joint_loglik) && isnan(cells->joint_loglik));
+    assert_true(isnan(once->joint_loglik) && isfinite(cells->joint_loglik));
     o.angles = UNRELU_ANGLES_H6;
     o.norms = UNRELU_NORMS_TRUNCATED;
     unrelu_gaussian *truncated = fit_cells(x, NULL, N, o);
@@ -592,6 +728,8 @@ int main(void)
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(a_transformed_model_draws_what_it_was_fitted_to),
         cmocka_unit_test(likelihoods_are_those_of_the_values_as_recorded),
+        cmocka_unit_test(joint_likelihoods_of_three_are_those_of_an_integral),
+        cmocka_unit_test(joint_likelihoods_that_cannot_be_had_are_absent),
         cmocka_unit_test(likelihoods_do_not_depend_on_the_way_they_are_summed),
         cmocka_unit_test(tokens_of_either_side_are_fitted_by_their_likelihood),
         cmocka_unit_test(transforms_take_cells_of_either_side),

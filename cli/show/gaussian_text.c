@@ -201,7 +201,10 @@ static void print_likelihoods(const unrelu_gaussian *m)
     }
     cli_table_print(&table, "lrrrr");
     tell_left_out(m, shown);
-    if (m->d > 1 && isfinite(m->joint_loglik))
+    if (m->d > 1 && isfinite(m->joint_loglik) && m->joint_loglik_ci)
+        cli_print("  all columns together: logLik %.2f (%.2f to %.2f, as integrals go)\n",
+                  m->joint_loglik, m->joint_loglik_ci[0], m->joint_loglik_ci[1]);
+    else if (m->d > 1 && isfinite(m->joint_loglik))
         cli_print("  all columns together: logLik %.2f\n", m->joint_loglik);
 }
 

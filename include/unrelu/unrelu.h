@@ -427,12 +427,13 @@ typedef struct {
      * be compared; NULL where the fit did not maximise it. aic and bic count b, the scale, and a
      * Box-Cox power that was estimated. NaN: a column is constant. */
     double *loglik, *aic, *bic; /* d: of each column by itself */
-    double joint_loglik; /* of all columns together: of one, and of two fitted cell by cell; or NaN
-                          */
+    double joint_loglik; /* of all columns together: of one, and of more fitted cell by cell; NaN
+                          * where it would take too long, and where there is no density */
     /* How the samples were read (unrelu_source_options), for whoever reads others of the kind: */
     const char *indicator, *na; /* "": nothing was said */
     double *top; /* d: top codes, infinite where there is none; NULL: no column has */
     int complete;
+    double *joint_loglik_ci; /* 2: of its numerical error, at most +-0.2; NULL: it has none */
 } unrelu_gaussian;
 
 UNRELU_API unrelu_status unrelu_gaussian_fit(unrelu_source *source,

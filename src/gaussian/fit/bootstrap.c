@@ -35,6 +35,7 @@ typedef struct {
     unrelu_exec exec; /* of one run */
     ur_fit_again *fit;
     ur_table samples, limits;
+    double *lambda; /* d: of the model, or zeros */
     size_t *column; /* d: of the model in the source */
     size_t first;   /* run of this batch */
     unrelu_gaussian *fitted[BATCH];
@@ -83,7 +84,7 @@ static unrelu_status run_once(void *context, size_t i, unrelu_error *err)
         o.limits = limits;
     }
     o.seed += run + 1; /* of norms that draw numbers themselves */
-    unrelu_status status = w->fit(samples, &o, w->model->lambda, &w->exec, &w->fitted[i], &own);
+    unrelu_status status = w->fit(samples, &o, w->lambda, &w->exec, &w->fitted[i], &own);
     if (status == UNRELU_OK || status == UNRELU_EDATA || status == UNRELU_EFORMAT)
         return UNRELU_OK; /* rows that support no fit are counted */
     if (err)
@@ -196,6 +197,7 @@ static unrelu_status start(bootstrap *w, unrelu_source *source, const unrelu_exe
     unrelu_gaussian_options *o = &w->options;
     size_t d = w->model->d;
     w->column = ur_take(arena, d, sizeof *w->column);
+    w->lambda = w->model->lambda ? w->model->lambda : ur_take(arena, d, sizeof *w->lambda);
     spread **const vectors[] = {&w->b, &w->scale, &w->eigenvalues};
     for (size_t i = 0; i < (o->rank == UNRELU_RANK_NONE ? 2 : 3); i++)
         *vectors[i] = ur_take(arena, d, sizeof **vectors[i]);

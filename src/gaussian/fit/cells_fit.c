@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "gaussian/cells/cells.h"
 #include "gaussian/check/judge.h"
+#include "gaussian/joint/row_likelihood.h"
 #include "gaussian/model/gaussian_model.h"
 #include "gaussian/problem/fit.h"
 #include "law/cell_joint.h"
@@ -198,18 +199,59 @@ static double unit_part(const work *w, size_t j)
     return sum;
 }
 
-/* of one column, or of two: rows of more need integrals of their own */
-static void set_joint_likelihood(const work *w)
+/* of three columns or more, with an interval where rows hide more than two cells */
+static unrelu_status set_rows_likelihood(const work *w, const unrelu_exec *exec, double unit,
+                                         unrelu_error *err)
+{
+    UR_ARENA(arena);
+    unrelu_gaussian *m = w->model;
+    const ur_cell_column **column = ur_take(&arena, m->d, sizeof *column);
+    ur_joint_likelihood joint;
+    UR_TRY(ur_arena_status(&arena, err));
+    for (size_t i = 0; i < m->d; i++)
+        column[i] = &w->columns[w->index[i]];
+    const ur_joint_columns columns = {w->cells.n, m->d, column, m->correlation};
+    UR_TRY(ur_row_likelihoods(&columns, exec, &joint, err));
+    m->joint_loglik = joint.value + unit;
+    if (!(joint.error > 0))
+        return UNRELU_OK;
+    double half = -unrelu_normal_quantile((1 - m->level) / 2) * joint.error;
+    m->joint_loglik_ci = ur_take(ur_model_arena(m), 2, sizeof *m->joint_loglik_ci);
+    UR_TRY(ur_arena_status(ur_model_arena(m), err));
+    m->joint_loglik_ci[0] = m->joint_loglik - half;
+    m->joint_loglik_ci[1] = m->joint_loglik + half;
+    return UNRELU_OK;
+}
+
+/* a pair at the solver's limit: its likelihood rises beyond */
+static int has_copies(const unrelu_gaussian *m)
+{
+    int found = 0;
+    for (size_t i = 0; i < m->d * m->d; i++)
+        found |= m->pair_flags[i] & UNRELU_FLAG_DUPLICATE;
+    return found;
+}
+
+/* again: a fit to rows drawn again, of which nobody asks it */
+static unrelu_status set_joint_likelihood(const work *w, const unrelu_exec *exec, int again,
+                                          unrelu_error *err)
 {
     unrelu_gaussian *m = w->model;
+    double unit = 0;
+    for (size_t i = 0; i < m->d; i++)
+        unit += unit_part(w, w->index[i]);
     if (m->d == 1)
         m->joint_loglik = m->loglik[0];
+    if (has_copies(m))
+        return UNRELU_OK;
+    if (m->d > 2 && !again)
+        return set_rows_likelihood(w, exec, unit, err);
     if (m->d != 2)
-        return;
-    size_t one = w->index[0], two = w->index[1];
-    double sum = ur_cell_joint_likelihood(&w->columns[one], &w->columns[two], m->correlation[1]) +
-                 unit_part(w, one) + unit_part(w, two);
+        return UNRELU_OK;
+    double sum = unit + ur_cell_joint_likelihood(&w->columns[w->index[0]], &w->columns[w->index[1]],
+                                                 m->correlation[1]);
     m->joint_loglik = isfinite(sum) ? sum : NAN;
+    return UNRELU_OK;
 }
 
 static unrelu_status set_columns(work *w, unrelu_error *err)
@@ -421,7 +463,6 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     w.product_se = ur_take(&arena, w.d, w.d * sizeof *w.product_se);
     UR_TRY(ur_arena_status(&arena, err));
     UR_TRY(ur_each(exec, "pairs", w.d, solve_row, &w, err));
-    set_joint_likelihood(&w);
     for (size_t i = 0; i < w.cells.n * all; i++)
         missing += w.cells.state[i] == UR_MISSING;
     if (missing > 0)
@@ -434,5 +475,6 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
                       w.guessed, w.guessed == 1 ? "" : "s", w.guessed_columns,
                       w.guessed_columns == 1 ? "" : "s");
     warn_at_limit(&w);
-    return ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL, NULL}, err);
+    UR_TRY(ur_fit_finish(&(ur_estimate){&o, model, w.product_se, NULL, NULL}, err));
+    return set_joint_likelihood(&w, exec, lambda != NULL, err);
 }

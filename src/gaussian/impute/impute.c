@@ -184,19 +184,6 @@ static int by_state(const void *a, const void *b)
     return order ? order : (left->row > right->row) - (left->row < right->row);
 }
 
-/* fractions of the roots of the primes */
-static void set_lattice(double *lattice, size_t d)
-{
-    size_t found = 0;
-    for (size_t number = 2; found < d; number++) {
-        int prime = 1;
-        for (size_t q = 2; q * q <= number && prime; q++)
-            prime = number % q != 0;
-        if (prime)
-            lattice[found++] = sqrt((double)number) - floor(sqrt((double)number));
-    }
-}
-
 /* ---- one row ---- */
 
 typedef struct {
@@ -453,7 +440,7 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     UR_TRY(ur_arena_status(p->arena, err));
     for (size_t i = 0; i < d; i++)
         p->varies[i] = p->model->scale[i] > 0;
-    set_lattice(p->lattice, d);
+    ur_lattice_set(p->lattice, d);
     UR_TRY(match(p->model, samples, p->place, err));
     UR_TRY(load(p, samples, exec, err));
     size_t n = p->n, most = BATCH_CELLS / (n > d ? n : d) / d;

@@ -107,7 +107,14 @@ typedef struct {
     double *z;                       /* UR_POINTS_MOST x d */
     double *weight;                  /* UR_POINTS_MOST */
     double *start, *tilt, *y, *mode; /* d */
+    double log_mass;                 /* of the limits, as the last points have it */
 } ur_points;
+/* generators: fractions of the roots of the primes */
+void ur_lattice_set(double *lattice, size_t d);
+/* The logarithm of the probability of the limits, by `count` points of a lattice, for each of some
+ * random shifts of it; rank above 0. */
+void ur_law_log_masses(const ur_law *law, ur_points *points, size_t count, ur_uniforms *random,
+                       size_t shifts, double *log_mass);
 
 /* E z in z (rank), or a draw of it. sweeps: 0 for a default */
 void ur_law_mean(ur_law *law, ur_points *points, size_t sweeps, ur_uniforms *random, double *z);

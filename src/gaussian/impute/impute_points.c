@@ -236,6 +236,18 @@ void ur_law_mode(const ur_law *law, double *dual, double *z)
 
 /* ---- points ---- */
 
+void ur_lattice_set(double *lattice, size_t d)
+{
+    size_t found = 0;
+    for (size_t number = 2; found < d; number++) {
+        int prime = 1;
+        for (size_t q = 2; q * q <= number && prime; q++)
+            prime = number % q != 0;
+        if (prime)
+            lattice[found++] = sqrt((double)number) - floor(sqrt((double)number));
+    }
+}
+
 /* z_k is drawn from N(tilt_k, 1) in place of N(0, 1), such that the weights vary little (the saddle
  * point of Botev 2017): with m_k the mean of the cut N(tilt_k, 1), given z_l = m_l before,
  *   tilt_j = -sum over k > j of (tilt_k - m_k) L_kj / L_kk,
@@ -306,13 +318,12 @@ static double set_point(const ur_law *law, const ur_points *points, size_t point
     return log_weight + log(product);
 }
 
-/* How many points of equal weight these are worth, (sum w)^2 / sum w^2; their weights add up to 1
- * unless it is 0. */
-static double set_points(const ur_law *law, ur_points *points, size_t count, int smooth,
-                         ur_uniforms *random)
+/* of a tilt that is set, as below */
+static double set_shifted(const ur_law *law, ur_points *points, size_t count, int smooth,
+                          ur_uniforms *random)
 {
     double most = -INFINITY, sum = 0, square = 0;
-    set_tilt(law, points->tilt, points->y);
+    points->log_mass = -INFINITY;
     for (size_t k = 0; k < law->rank; k++)
         points->start[k] = next_uniform(random);
     for (size_t i = 0; i < count; i++) {
@@ -328,7 +339,27 @@ static double set_points(const ur_law *law, ur_points *points, size_t count, int
     }
     for (size_t i = 0; i < count; i++)
         points->weight[i] /= sum;
+    points->log_mass = most + log(sum / (double)count);
     return sum * sum / square;
+}
+
+/* How many points of equal weight these are worth, (sum w)^2 / sum w^2; their weights add up to 1
+ * unless it is 0. */
+static double set_points(const ur_law *law, ur_points *points, size_t count, int smooth,
+                         ur_uniforms *random)
+{
+    set_tilt(law, points->tilt, points->y);
+    return set_shifted(law, points, count, smooth, random);
+}
+
+void ur_law_log_masses(const ur_law *law, ur_points *points, size_t count, ur_uniforms *random,
+                       size_t shifts, double *log_mass)
+{
+    set_tilt(law, points->tilt, points->y);
+    for (size_t i = 0; i < shifts; i++) {
+        set_shifted(law, points, count, 1, random);
+        log_mass[i] = points->log_mass;
+    }
 }
 
 /* one point by weight; the mode where none has any */

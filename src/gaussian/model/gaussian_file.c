@@ -65,6 +65,7 @@ static const ur_field likelihoods[] = {
     IN(aic, "d", ur_is_bounded),
     IN(bic, "d", ur_is_bounded),
     UR_NUMBER_IN(unrelu_gaussian, joint_loglik, NAN, ur_is_known),
+    IN(joint_loglik_ci, "2", ur_is_finite),
 };
 /* in the data's unit; 2: ends of an interval, or quantiles */
 static const ur_field answers[] = {

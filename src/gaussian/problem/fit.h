@@ -120,7 +120,8 @@ ur_fit_cross ur_fit_cross_of(const ur_fit *fit, const ur_moments_view *v,
 ur_pair_moments ur_fit_pair_moments(const ur_fit_cross *x, double n,
                                     const ur_fit_column *const c[2], const ur_margin m[2]);
 /* --- bootstrap.c --- */
-/* a fit that knows the powers of Box-Cox already: lambda (columns of the source), or NULL */
+/* lambda: columns of the source; of a fit again, which knows the powers of Box-Cox and leaves out
+ * the joint likelihood. NULL: the first fit */
 typedef unrelu_status ur_fit_again(unrelu_source *source, const unrelu_gaussian_options *options,
                                    const double *lambda, const unrelu_exec *exec,
                                    unrelu_gaussian **model, unrelu_error *err);
