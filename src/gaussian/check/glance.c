@@ -334,8 +334,7 @@ static const struct {
      "counts, grades or codes are no measured numbers, and no normal lies behind them as they are"},
     {UNRELU_FLAG_ROUNDED,
      "the values are rounded, or counts: a fit takes them as they stand, and is judged at the "
-     "edges "
-     "of that rounding; cells such as 2.5..3.5 in place of 3 say what is known"},
+     "edges of that rounding; cells such as 2.5..3.5 in place of 3 say what is known"},
     {UNRELU_FLAG_HEAVY_TAILS,
      "look at the largest values (`robust` leaves gross outliers out), or take another scale "
      "(`transform`)"},
