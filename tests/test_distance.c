@@ -378,19 +378,22 @@ static void words_are_by_p_and_by_distance(void **state)
 {
     (void)state;
     static const struct {
-        double ks, p;
+        double ks, p, seen;
         size_t columns;
         const char *word;
     } cases[] = {
-        {0.03, 0.001, 1, "slight"}, {0.049, 0.001, 1, "slight"}, {0.051, 0.001, 1, "poor"},
-        {0.3, 0.049, 1, "poor"},    {0.3, 0.051, 1, "good"},     {0.3, 0.0049, 10, "poor"},
-        {0.3, 0.0051, 10, "good"},  {0.3, 0.0019, 1000, "poor"}, {0.3, 0.0021, 1000, "good"},
-        {NAN, 0.001, 1, ""},        {0.3, NAN, 1, ""},
+        {0.03, 0.001, 50, 1, "slight"},  {0.049, 0.001, 50, 1, "slight"},
+        {0.051, 0.001, 50, 1, "poor"},   {0.3, 0.049, 50, 1, "poor"},
+        {0.3, 0.051, 50, 1, "good"},     {0.3, 0.0049, 50, 10, "poor"},
+        {0.3, 0.0051, 50, 10, "good"},   {0.3, 0.0019, 50, 1000, "poor"},
+        {0.3, 0.0021, 50, 1000, "good"}, {NAN, 0.001, 50, 1, ""},
+        {0.3, NAN, 50, 1, ""},           {0.01, 0.5, 10, 1, "good"},
+        {0.01, 0.5, 9, 1, ""},           {0.3, 0.001, 9, 1, "poor"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(
-            unrelu_fit_word_name(unrelu_fit_judge(cases[i].ks, cases[i].p, cases[i].columns)),
-            cases[i].word);
+        assert_string_equal(unrelu_fit_word_name(unrelu_fit_judge(cases[i].ks, cases[i].p,
+                                                                  cases[i].seen, cases[i].columns)),
+                            cases[i].word);
 }
 
 static void what_cannot_be_fitted_is_nan(void **state)

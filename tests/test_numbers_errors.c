@@ -121,7 +121,7 @@ static void judgements(void)
     double p;
     for (int run = 0; run < runs; run++) {
         double ks = judge(1, (uint64_t)run, &p);
-        poor += unrelu_fit_judge(ks, p, 1) == UNRELU_FIT_POOR;
+        poor += unrelu_fit_judge(ks, p, 100, 1) == UNRELU_FIT_POOR;
     }
     row("lognormal judged as normal, n=100, limits 0.5 and one of 8", "share called poor",
         poor / (double)runs, 38.0 / 40, 1, "");

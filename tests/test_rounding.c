@@ -137,7 +137,7 @@ static unrelu_fit_word judge_column(law of, size_t n, uint64_t run, size_t runs,
     const ur_judging how = {.d = 1, .columns = &c.known, .runs = runs, .seed = run};
     must(ur_judge_columns(&how, NULL, &ks, p, &ties, &err), &err);
     assert_true(n != 65 || of >= LAWS || ties > 0.5);
-    return unrelu_fit_judge(ks, *p, 1);
+    return unrelu_fit_judge(ks, *p, (double)n, 1);
 }
 
 /* F_n is known at v + 1/2 alone, v a whole number between the least and the largest */

@@ -59,14 +59,15 @@ static uint32_t flags_of(const findings *f, size_t j)
     return is_fitted(f, j) && f->model->flags ? f->model->flags[f->place[j]] : 0;
 }
 
-static int is_judged(const findings *f, size_t j)
-{
-    return isfinite(f->ks[j]) && isfinite(f->ks_p[j]);
-}
-
 static unrelu_fit_word word_of(const findings *f, size_t j)
 {
-    return unrelu_fit_judge(f->ks[j], f->ks_p[j], f->model->d);
+    double seen = is_fitted(f, j) ? f->model->positive[f->place[j]] : 0;
+    return unrelu_fit_judge(f->ks[j], f->ks_p[j], seen, f->model->d);
+}
+
+static int is_judged(const findings *f, size_t j)
+{
+    return word_of(f, j) != UNRELU_FIT_UNKNOWN;
 }
 
 static int looks_wrong(const findings *f, size_t j)
@@ -78,16 +79,16 @@ static int looks_wrong(const findings *f, size_t j)
 static int looks_wrong_under(const findings *f, size_t j)
 {
     const unrelu_transform_advice *a = &f->advice[j];
-    return isnan(a->shared_ks)
-               ? looks_wrong(f, j)
-               : unrelu_fit_judge(a->shared_ks, a->shared_ks_p, f->model->d) == UNRELU_FIT_POOR;
+    return isnan(a->shared_ks) ? looks_wrong(f, j)
+                               : unrelu_fit_judge(a->shared_ks, a->shared_ks_p, (double)a->values,
+                                                  f->model->d) == UNRELU_FIT_POOR;
 }
 
 /* under its own transform */
 static const char *word_under_own(const findings *f, size_t j)
 {
     const unrelu_transform_advice *a = &f->advice[j];
-    return unrelu_fit_word_name(unrelu_fit_judge(a->ks, a->ks_p, f->model->d));
+    return unrelu_fit_word_name(unrelu_fit_judge(a->ks, a->ks_p, (double)a->values, f->model->d));
 }
 
 /* "log", "boxcox:0.31"; "" where nothing can be said */
@@ -243,8 +244,9 @@ static int print_json(const findings *f, uint64_t seed)
 static void add_column(cli_table *table, const findings *f, size_t j)
 {
     char transform[TRANSFORM], flags[CLI_TABLE_CELL];
-    const char *wrong =
-        word_of(f, j) < UNRELU_FIT_SLIGHT ? "" : unrelu_fit_word_name(word_of(f, j));
+    const char *wrong = isfinite(f->ks[j]) && !is_judged(f, j) ? "too few to judge"
+                        : word_of(f, j) < UNRELU_FIT_SLIGHT    ? ""
+                                                            : unrelu_fit_word_name(word_of(f, j));
     double share = is_fitted(f, j) ? cli_censored_share(f->model, f->place[j]) : NAN;
     transform_of(&f->advice[j], transform);
     cli_flag_names(flags_of(f, j), flags, sizeof flags);
@@ -376,7 +378,7 @@ const cli_command cli_check = {
         "Where p "
         "is below 0.05 / columns (at least 0.002), a fit is slight at a distance below 0.05 - with "
         "many samples far smaller ones are found, and do no harm - and poor at a larger one; else "
-        "it is good.\n\nThe "
+        "it is good, but of fewer than 10 values seen, which cannot tell.\n\nThe "
         "transform is the plainest of none, sqrt, log and Box-Cox that the likelihood does not "
         "speak against (at a level of 1 %); a value of 0 counts as below the smallest one "
         "there. At most 20000 rows enter that. What is advised was tried: behind it stands how the "

@@ -25,6 +25,11 @@ const char *cli_report_scale(cli_page *page, const unrelu_gaussian *m, const cha
 
 /* ---- the answer ---- */
 
+unrelu_fit_word cli_report_word(const unrelu_goodness *g, size_t i)
+{
+    return unrelu_fit_judge(g->ks[i], g->ks_p[i], g->observed[i] - g->censored[i], g->d);
+}
+
 static void add_word(cli_page *page, unrelu_fit_word word)
 {
     static const char *const classes[] = {"l", "l", "l fair", "l bad"};
@@ -88,7 +93,7 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                           unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
                           "%.4g");
         if (g)
-            add_word(page, unrelu_fit_judge(g->ks[i], g->ks_p[i], g->d));
+            add_word(page, cli_report_word(g, i));
         cli_html(page, "</tr>\n");
     }
     cli_html(page, "</tbody></table></div></div>\n");

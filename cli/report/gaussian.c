@@ -21,16 +21,18 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
             {CLI_FAIR, "The samples are not quite a rectified Gaussian, but close to one."},
             {CLI_BAD, "The samples are not a rectified Gaussian."},
         };
-    size_t tested = 0, rejected = 0, worst = 0, hidden = 0; /* hidden: all below some limit */
-    unrelu_fit_word verdict = UNRELU_FIT_GOOD;              /* the worst */
+    size_t tested = 0, rejected = 0, worst = 0, hidden = 0, few = 0;
+    /* hidden: all below some limit; few: so many seen that p does not tell */
+    unrelu_fit_word verdict = UNRELU_FIT_GOOD; /* the worst */
     for (size_t i = 0; i < g->d; i++) {
         double count = 0, p = g->ks_p[i];
-        unrelu_fit_word word = unrelu_fit_judge(g->ks[i], p, g->d);
+        unrelu_fit_word word = cli_report_word(g, i);
         verdict = word > verdict ? word : verdict;
         for (size_t k = 0; k < g->bins; k++)
             count += g->counts[i * g->bins + k];
         hidden += isnan(p) && g->observed[i] > 0 && count == 0;
-        if (isnan(p))
+        few += word == UNRELU_FIT_UNKNOWN && !isnan(p);
+        if (word == UNRELU_FIT_UNKNOWN)
             continue;
         if (tested++ == 0 || g->ks[i] > g->ks[worst])
             worst = i;
@@ -39,9 +41,11 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (tested == 0) {
         cli_html_verdict(page, &unknown);
         cli_html(page, "%s</p></div>\n",
-                 hidden ? "No value was seen, all are censored: whether these samples are a "
-                          "rectified Gaussian cannot be told."
-                        : "");
+                 few      ? "Fewer than 10 values were seen in each column: whether these samples "
+                            "are a rectified Gaussian cannot be told."
+                 : hidden ? "No value was seen, all are censored: whether these samples are a "
+                            "rectified Gaussian cannot be told."
+                          : "");
         return;
     }
     double far = g->ks[worst], n = (double)tested;
@@ -59,6 +63,9 @@ static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
     if (hidden)
         cli_html(page, " %zu column%s could not be judged: no value was seen.", hidden,
                  hidden == 1 ? "" : "s");
+    if (few)
+        cli_html(page, " %zu column%s could not be judged: fewer than 10 values were seen.", few,
+                 few == 1 ? "" : "s");
     size_t pairs = cli_report_misfitting_pairs(g);
     if (pairs)
         cli_html(page,

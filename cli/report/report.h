@@ -23,6 +23,7 @@ void cli_report_columns(cli_page *page, const unrelu_gaussian *model,
                         const unrelu_goodness *goodness, double level);
 
 /* --- column_tables.c --- */
+unrelu_fit_word cli_report_word(const unrelu_goodness *goodness, size_t column);
 /* what b and scale of a column are of: "lead", "log(lead)", ... */
 const char *cli_report_scale(cli_page *page, const unrelu_gaussian *model, const char *name);
 /* What the values of each column are like, hidden ones included; goodness may be NULL. */

@@ -272,7 +272,7 @@ static void print_judgement(const unrelu_gaussian *m)
     enum { NAMED = 6 };
     static const unrelu_fit_word words[] = {UNRELU_FIT_POOR, UNRELU_FIT_SLIGHT, UNRELU_FIT_GOOD};
     char text[1024] = "fit, by the distance KS of the distributions:";
-    size_t judged = 0;
+    size_t judged = 0, few = 0; /* few: so few values that p does not tell */
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         const char *word = unrelu_fit_word_name(words[w]);
         char names[300] = "";
@@ -291,9 +291,11 @@ static void print_judgement(const unrelu_gaussian *m)
                        count > NAMED ? ", ..." : "");
         judged += count;
     }
+    for (size_t i = 0; i < m->d; i++)
+        few += !*m->fit[i] && isfinite(m->ks_p[i]);
     if (judged < m->d)
-        cli_append(text, sizeof text, "%s %zu could not be judged", judged ? ";" : "",
-                   m->d - judged);
+        cli_append(text, sizeof text, "%s %zu could not be judged%s", judged ? ";" : "",
+                   m->d - judged, few == m->d - judged ? ": fewer than 10 values were seen" : "");
     putchar('\n');
     cli_print_wrapped(text, 0, 0);
 }

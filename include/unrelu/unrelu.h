@@ -687,15 +687,16 @@ UNRELU_API unrelu_status unrelu_columns_distance(unrelu_source *samples,
                                                  double *ties, unrelu_error *err);
 
 /* How well a column fits, by the one rule of all commands: slight is a distance that is there (p
- * below 0.05 / columns, at least 0.002) and below 0.05, poor one that is there and larger; unknown
- * where one of the two is NaN. columns: how many are judged together. */
+ * below 0.05 / columns, at least 0.002) and below 0.05, poor one that is there and larger; else
+ * good, where 10 of its values or more were seen: fewer cannot tell. Unknown too where one of the
+ * two is NaN. columns: how many are judged together. */
 typedef enum {
     UNRELU_FIT_UNKNOWN,
     UNRELU_FIT_GOOD,
     UNRELU_FIT_SLIGHT,
     UNRELU_FIT_POOR
 } unrelu_fit_word;
-UNRELU_API unrelu_fit_word unrelu_fit_judge(double ks, double ks_p, size_t columns);
+UNRELU_API unrelu_fit_word unrelu_fit_judge(double ks, double ks_p, double seen, size_t columns);
 UNRELU_API const char *
 unrelu_fit_word_name(unrelu_fit_word word); /* "", "good", "slight", "poor" */
 /* Sets fit, ks and ks_p of the model by unrelu_gaussian_goodness of these samples. */
