@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "docs.h"
+#include "one_blas_thread.h"
 #include "talk.h"
 #include "words.h"
 
@@ -31,6 +32,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    cli_variables_restore();
     cli_talk_start();
     return cli_talk_finish(dispatch(argc, argv));
 }
