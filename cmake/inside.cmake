@@ -19,7 +19,7 @@ macro(unrelu_inside_one prefix)
   endif()
 endmacro()
 
-# what Fortran and C++ bring with the compiler, which knows where; shared where the static one is not
+# what Fortran and C++ bring with the compiler, which knows where: the first of the files that is there
 macro(unrelu_inside_runtime name)
   foreach(file ${ARGN})
     execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=${file} OUTPUT_VARIABLE path
@@ -43,7 +43,7 @@ function(unrelu_find_inside)
     unrelu_inside_one(LAPACKE liblapacke.a)
   endif()
   unrelu_inside_runtime(libgfortran libgfortran.a libgfortran.so.5)
-  unrelu_inside_runtime(libquadmath libquadmath.a libquadmath.so.0)
+  unrelu_inside_runtime(libquadmath libquadmath.so libquadmath.so.0) # LGPL: stays replaceable, as GMP does
   set(clp "0")
   if(UNRELU_CLP)
     set(UNRELU_COINUTILS_LIBRARY_DIRS ${UNRELU_CLP_LIBRARY_DIRS})
