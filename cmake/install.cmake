@@ -24,7 +24,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unreluConfig.cmake
         DESTINATION ${package_dir})
 
 install(FILES LICENSE README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples licenses DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # relative, so that an installed copy can be moved
 file(RELATIVE_PATH UNRELU_PREFIX_FROM_PC ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig

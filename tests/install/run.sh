@@ -33,6 +33,27 @@ for file in bin/unrelu include/unrelu/unrelu.h share/man/man1/unrelu.1 \
         exit 1
     }
 done
+# what others wrote of the command: its licences are where LICENSE is
+notices=$prefix/share/doc/unrelu/licenses
+nm "$build/unrelu" > "$work/inside"
+while read -r symbol file; do
+    if grep -q " [Tt] $symbol\$" "$work/inside" && ! grep -qF "($file)" "$notices/README.md"; then
+        echo "the command has $symbol inside, and $notices/README.md does not name $file"
+        exit 1
+    fi
+done << 'END'
+cblas_dgemm OpenBLAS.txt
+dsyevd_ LAPACK.txt
+LAPACKE_dsyevd_work LAPACKE.txt
+Clp_newModel EPL-1.0.txt
+END
+files=$(grep -oE '\([A-Za-z0-9.-]+\.txt\)' "$notices/README.md" | tr -d '()')
+for file in $files; do
+    grep -qs WARRANTIES "$notices/$file" || {
+        echo "no licence: $notices/$file"
+        exit 1
+    }
+done
 version=$("$prefix/bin/unrelu" --version | sed 's/^unrelu //')
 interface=${version%.*} # a minor version may change it
 [ -e "$libdir/libunrelu.so.$version" ] && [ -L "$libdir/libunrelu.so.$interface" ]
