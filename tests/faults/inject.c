@@ -302,11 +302,14 @@ static void finish(void)
         fclose(file);
 }
 
+enum { SECONDS = 60 }; /* a run that waits for ever ends by SIGALRM */
+
 static int (*real_main)(int, char **, char **);
 
 static int main_with_faults(int argc, char **argv, char **environment)
 {
     start();
+    alarm(SECONDS);
     atexit(finish);
     atomic_store(&armed, 1);
     return real_main(argc, argv, environment);
