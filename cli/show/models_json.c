@@ -25,6 +25,8 @@ static json_t *item_of(const unrelu_array *a, size_t i)
     switch (a->type) {
     case UNRELU_DOUBLES:
         return cli_json_number(((const double *)a->data)[i]);
+    case UNRELU_FLOATS:
+        return cli_json_number((double)((const float *)a->data)[i]);
     case UNRELU_TEXTS:
         return cli_json_string(((const char *const *)a->data)[i]);
     case UNRELU_SIZES:

@@ -132,6 +132,19 @@ typedef struct {
     const char *values; /* "auto|none|both"; words in capitals stand for a value: "K|auto" */
 } unrelu_option;
 
+/* ---- types of numbers ---------------------------------------------------------------- */
+
+typedef enum {
+    UNRELU_DOUBLES = 0, /* double */
+    UNRELU_TEXTS = 1,   /* const char * */
+    UNRELU_SIZES = 2,   /* size_t */
+    UNRELU_INTS = 3,    /* int */
+    UNRELU_BYTES = 4,   /* uint8_t */
+    UNRELU_UINT32S = 5, /* uint32_t */
+    UNRELU_UINT64S = 6, /* uint64_t */
+    UNRELU_FLOATS = 7,  /* float */
+} unrelu_type;
+
 /* ---- samples in -------------------------------------------------------------------- */
 
 typedef struct unrelu_source unrelu_source;
@@ -170,6 +183,21 @@ UNRELU_API unrelu_status unrelu_source_open(const char *path, const unrelu_sourc
                                             unrelu_source **out, unrelu_error *err);
 /* x (n, d) is borrowed until unrelu_source_close. options may be NULL. */
 UNRELU_API unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
+                                              const unrelu_source_options *options,
+                                              unrelu_source **out, unrelu_error *err);
+/* Numbers in any memory: that of row i and column j lies at data + i * row_step + j * column_step.
+ */
+typedef struct {
+    const void *data;
+    unrelu_type type;                /* UNRELU_DOUBLES or UNRELU_FLOATS */
+    ptrdiff_t row_step, column_step; /* bytes, of either sign */
+} unrelu_matrix;
+/* The same of a matrix in whatever order it lies; only doubles whose rows are consecutive are read
+ * where they are, others are converted block by block. names (d) may be NULL. upper, where it is
+ * not NULL, makes an interval of each cell, from x to upper: a value where both are the same; a
+ * limit that it lies below where x is -inf, above where upper is inf; missing where one is NaN. */
+UNRELU_API unrelu_status unrelu_source_matrix(const unrelu_matrix *x, const unrelu_matrix *upper,
+                                              size_t n, size_t d, const char *const *names,
                                               const unrelu_source_options *options,
                                               unrelu_source **out, unrelu_error *err);
 UNRELU_API void unrelu_source_close(unrelu_source *source);
@@ -245,16 +273,6 @@ UNRELU_API void unrelu_model_free(unrelu_model *model); /* of any kind; takes NU
 
 /* Members by name, for languages that do not see the structs. Names are those of the arrays in
  * files (docs/formats.md). */
-typedef enum {
-    UNRELU_DOUBLES = 0, /* double */
-    UNRELU_TEXTS = 1,   /* const char * */
-    UNRELU_SIZES = 2,   /* size_t */
-    UNRELU_INTS = 3,    /* int */
-    UNRELU_BYTES = 4,   /* uint8_t */
-    UNRELU_UINT32S = 5, /* uint32_t */
-    UNRELU_UINT64S = 6, /* uint64_t */
-} unrelu_type;
-
 typedef struct {
     const char *name;
     unrelu_type type;

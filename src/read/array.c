@@ -2,8 +2,6 @@
 #include "read/array.h"
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/sized.h"
 #include "read/input_file.h"
 
 #include <unistd.h>
@@ -18,7 +16,7 @@ static size_t smaller(size_t a, size_t b)
 
 static int is_streamed(const ur_array *a)
 {
-    return a->fd < 0 && !a->lent;
+    return a->fd < 0;
 }
 
 static unrelu_status rewind_array(unrelu_source *source, unrelu_error *err)
@@ -101,19 +99,7 @@ static unrelu_status decode_array(const unrelu_source *source, const ur_piece *p
 {
     const ur_array *a = source->state;
     block->first_row = piece->first_row;
-    if (a->lent && !source->pick) {
-        block->x = a->lent + piece->first_row * source->d;
-        block->rows = piece->rows;
-        block->d = block->stride = source->d;
-        return UNRELU_OK;
-    }
     UR_TRY(ur_block_reserve(block, piece->rows, source->d, err));
-    for (size_t i = 0; a->lent && i < piece->rows; i++)
-        for (size_t j = 0; j < source->d; j++)
-            block->own[i * source->d + j] =
-                a->lent[(piece->first_row + i) * source->width + source->pick[j]];
-    if (a->lent)
-        return UNRELU_OK;
     if (a->npy.fortran)
         return decode_columns(source, piece, block, err);
     size_t size = piece->rows * source->width * a->npy.item;
@@ -226,46 +212,4 @@ unrelu_status ur_npy_open(unrelu_source *source, const char *path, unrelu_error 
     UR_TRY(ur_npy_read(read_next, source, size, source->label, &a->npy, err));
     UR_TRY(ur_array_start(source, err));
     return ur_array_cut(source, err);
-}
-
-/* ---- a matrix in the caller's memory: lent to the blocks, copied only for some columns ---- */
-
-unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
-                                   const unrelu_source_options *options, unrelu_source **out,
-                                   unrelu_error *err)
-{
-    int overflow = 0;
-    ur_array *a = NULL;
-    unrelu_source_options given = {0};
-    *out = NULL;
-    UR_TRY(ur_sized_copy(&given, sizeof given, options, "the options", err));
-    size_t bytes = ur_product(ur_product(n, d, &overflow), sizeof *x, &overflow);
-    if (overflow || bytes > PTRDIFF_MAX)
-        return ur_fail(err, UNRELU_EUSAGE, "a matrix of %zu x %zu doubles fits no memory", n, d);
-    if (d == 0)
-        return ur_fail(err, UNRELU_EUSAGE, "the matrix has no columns (%zu x 0)", n);
-    if (n == 0)
-        return ur_fail(err, UNRELU_EDATA, "the matrix has no rows (0 x %zu)", d);
-    if (!x)
-        return ur_fail(err, UNRELU_EUSAGE, "the matrix (%zu x %zu) is NULL", n, d);
-    unrelu_source *source = ur_alloc(1, sizeof *source);
-    if (!source)
-        return ur_fail_memory(err, 1, "source");
-    source->label = "matrix in memory";
-    unrelu_status status = ur_reading_start(&source->arena, &given, &source->reading, err);
-    if (!status)
-        status = ur_array_new(source, &a, err);
-    if (!status) {
-        a->lent = x;
-        a->n = n;
-        a->piece_rows = ur_piece_rows(n, d);
-        status = ur_columns_choose(source, d, NULL, NULL, err);
-    }
-    if (!status)
-        status = ur_array_cut(source, err);
-    if (status)
-        unrelu_source_close(source);
-    else
-        *out = source;
-    return status;
 }

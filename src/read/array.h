@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An array of numbers as a source: rows at an offset of a file (a .npy, a stored member of a
- * .npz), inflated in order from a compressed member, or in memory. */
+ * .npz), or inflated in order from a compressed member. */
 #ifndef UR_ARRAY_H
 #define UR_ARRAY_H
 
@@ -13,16 +13,15 @@ typedef struct {
     size_t n, piece_rows;  /* rows of the array, of a piece */
     size_t first_row, end; /* the rows that are handed out */
     size_t next_row, next_index;
-    const double *lent; /* rows in the caller's memory, or NULL */
-    int fd;             /* where rows are read at an offset, or -1 */
-    uint64_t base;      /* where the array's first element lies in fd */
+    int fd;        /* where rows are read at an offset, or -1 */
+    uint64_t base; /* where the array's first element lies in fd */
     ur_archive archive;
     zip_int64_t index; /* of the member in the archive */
     ur_member member;  /* open where rows are streamed */
 } ur_array;
 
 /* A zeroed ur_array with fd -1, already set as the source's state with the array format; the
- * caller fills lent, or fd and base, or archive, index and member, which the source closes. */
+ * caller fills fd and base, or archive, index and member, which the source closes. */
 unrelu_status ur_array_new(unrelu_source *source, ur_array **out, unrelu_error *err);
 /* Shape and dtype fit for samples? Then columns and pieces are set. */
 unrelu_status ur_array_start(unrelu_source *source, unrelu_error *err);
