@@ -110,6 +110,24 @@ static void cholesky_is_lower_and_tells_indefinite(void **state)
     assert_false(positive);
 }
 
+static void inverse_of_a_factor_gives_the_identity(void **state)
+{
+    (void)state;
+    double A[D * D], L[D * D];
+    int positive;
+    random_positive(A);
+    assert_int_equal(ur_cholesky(D, A, L, &positive, NULL), UNRELU_OK);
+    ur_cholesky_inverse(D, L);
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            double sum = 0;
+            for (int k = 0; k < D; k++)
+                sum += A[i * D + k] * L[k * D + j];
+            near(sum, i == j, 1e-10);
+        }
+    ur_cholesky_inverse(0, L);
+}
+
 static void orthonormalise_keeps_the_space_and_the_signs(void **state)
 {
     (void)state;
@@ -263,6 +281,7 @@ int main(void)
         cmocka_unit_test(eigenvectors_are_columns_and_rebuild_the_matrix),
         cmocka_unit_test(every_routine_refuses_nan),
         cmocka_unit_test(cholesky_is_lower_and_tells_indefinite),
+        cmocka_unit_test(inverse_of_a_factor_gives_the_identity),
         cmocka_unit_test(orthonormalise_keeps_the_space_and_the_signs),
         cmocka_unit_test(triangle_has_the_gram_of_the_matrix),
         cmocka_unit_test(multiply_is_the_triple_loop),

@@ -119,6 +119,16 @@ int ur_single_cholesky_in_place(size_t d, float *A)
     return LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, A, (lapack_int)d) == 0;
 }
 
+void ur_cholesky_inverse(size_t d, double *L)
+{
+    if (d == 0)
+        return;
+    LAPACKE_dpotri_work(LAPACK_COL_MAJOR, 'U', (lapack_int)d, L, (lapack_int)d);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = i + 1; j < d; j++)
+            L[i * d + j] = L[j * d + i];
+}
+
 size_t ur_eigen_room(size_t d)
 {
     lapack_int order = d > 0 ? (lapack_int)d : 1;

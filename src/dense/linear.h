@@ -27,6 +27,8 @@ unrelu_status ur_cholesky(size_t d, const double *A, double *L, int *positive, u
  * not touched; 0 where A is not positive definite. */
 int ur_cholesky_in_place(size_t d, double *A);
 int ur_single_cholesky_in_place(size_t d, float *A);
+/* a Cholesky factor without zeros on its diagonal becomes (L L')^-1, both triangles */
+void ur_cholesky_inverse(size_t d, double *L);
 /* Symmetric A (lower triangle) becomes its eigenvectors, one a ROW; values increase. 0: failed.
  * room has the size that ur_eigen_room says for this d. */
 size_t ur_eigen_room(size_t d);

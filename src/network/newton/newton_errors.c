@@ -25,15 +25,11 @@ static void fill(double *x, size_t count, double value)
 static void invert(ur_newton_information *info)
 {
     size_t kp = info->work.kp;
-    double *X = info->G, *L = info->L;
-    memset(X, 0, kp * kp * sizeof *X);
+    double *inverse = info->L;
+    ur_cholesky_inverse(kp, inverse);
     for (size_t i = 0; i < kp; i++)
-        X[i * (kp + 1)] = info->scale[i];
-    ur_trsm(UR_LEFT, UR_LOWER, UR_PLAIN, kp, kp, L, kp, X, kp);
-    ur_syrk(UR_LOWER, UR_TURNED, kp, kp, 1, X, kp, 0, L, kp);
-    for (size_t i = 0; i < kp; i++)
-        for (size_t j = 0; j <= i; j++)
-            X[i * kp + j] = X[j * kp + i] = L[i * kp + j];
+        for (size_t j = 0; j < kp; j++)
+            info->G[i * kp + j] = inverse[i * kp + j] * info->scale[i] * info->scale[j];
 }
 
 static unrelu_status errors_of_U(const ur_newton_work *w, const ur_newton_information *info,

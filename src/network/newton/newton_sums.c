@@ -272,6 +272,23 @@ typedef struct {
     double *G, *Z;
 } by_neuron;
 
+/* W_l = D_l x of neurons l = from .. j side by side, and F, of the next rows where D_j is not 0 */
+static size_t gather_active(const by_neuron *b, size_t from, size_t j, size_t *row, double *W,
+                            double *F)
+{
+    const ur_newton_work *w = b->w;
+    size_t p = w->p, q = w->q, width = (j + 1 - from) * p, rows = 0;
+    for (; *row < w->n && rows < BLOCK; ++*row) {
+        if (b->s->D[*row * q + j] == 0)
+            continue;
+        slopes_times_inputs(w, b->s, *row, 1, from, j + 1, W + rows * width);
+        memcpy(F + rows * q, b->s->F + *row * q, q * sizeof *F);
+        rows++;
+    }
+    return rows;
+}
+
+/* Only of the rows where neuron j is on: with relu that is half of the sums. */
 static unrelu_status gram_of_neuron(void *context, size_t j, unrelu_error *err)
 {
     const by_neuron *b = context;
@@ -281,15 +298,14 @@ static unrelu_status gram_of_neuron(void *context, size_t j, unrelu_error *err)
     size_t ldg = b->full ? kp : p;
     UR_ARENA(arena);
     double *G = b->G + j * p * ldg;
-    double *W = ur_take(&arena, w->n < BLOCK ? w->n : BLOCK, width * sizeof *W);
+    double *W = ur_take(&arena, BLOCK, width * sizeof *W);
+    double *F = ur_take(&arena, BLOCK, q * sizeof *F);
     UR_TRY(ur_arena_status(&arena, err));
-    for (size_t first = 0; first < w->n; first += BLOCK) {
-        size_t rows = w->n - first < BLOCK ? w->n - first : BLOCK;
-        slopes_times_inputs(w, b->s, first, rows, from, j + 1, W);
+    for (size_t row = 0, rows; (rows = gather_active(b, from, j, &row, W, F)) > 0;) {
         if (before > 0)
             add_product(rows, p, W + before, width, before, W, width, G, ldg);
         add_gram(rows, p, W + before, width, G + before, ldg);
-        add_product(rows, q, b->s->F + first * q, q, p, W + before, width, b->Z + j * p, kp);
+        add_product(rows, q, F, q, p, W + before, width, b->Z + j * p, kp);
     }
     return UNRELU_OK;
 }
