@@ -3,6 +3,9 @@
  * process takes it:
  *   UNRELU_FAULT=CALL:K:once   the K-th call from main on fails, K from 1
  *   UNRELU_FAULT=CALL:K:on     that one and all after it
+ *   UNRELU_FAULT=serve         runs, each as a line of standard input says (CALL:K:HOW): what one
+ *                              prints goes to the files stdout and stderr, its exit status to
+ *                              standard output
  *   UNRELU_FAULT_COUNT=FILE    at exit, how many calls of each kind there were: "CALL N" a line
  * CALL is memory (malloc and its kin), map (mmap), open, read, write, rename, sync or close. What
  * the C library calls inside of itself is not seen: of stdio the functions are what fails, with the
@@ -17,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MEMORY, MAP, OPEN, READ, WRITE, RENAME, SYNC, CLOSE, CALLS };
@@ -277,9 +281,8 @@ int closedir(DIR *directory)
 
 /* ---- from main to the end ---- */
 
-static void start(void)
+static void start(const char *fault)
 {
-    const char *fault = getenv("UNRELU_FAULT");
     size_t length = fault ? strcspn(fault, ":") : 0;
     for (int i = 0; i < CALLS && fault; i++)
         if (strlen(calls[i].name) == length && strncmp(fault, calls[i].name, length) == 0)
@@ -302,13 +305,54 @@ static void finish(void)
         fclose(file);
 }
 
+/* ---- run after run in copies of one process, which is loaded once ---- */
+
 enum { SECONDS = 60 }; /* a run that waits for ever ends by SIGALRM */
+
+static void redirect(int to, const char *path, int flags)
+{
+    int fd = open(path, flags, 0666);
+    if (fd < 0 || dup2(fd, to) < 0)
+        _exit(126);
+    close(fd);
+}
+
+static int next_line(char *line, size_t room)
+{
+    size_t n = 0;
+    while (n + 1 < room && read(STDIN_FILENO, line + n, 1) == 1 && line[n] != '\n')
+        n++;
+    line[n] = 0;
+    return n > 0;
+}
+
+/* returns in each copy, with its line */
+static const char *serve(void)
+{
+    static char line[64];
+    while (next_line(line, sizeof line)) {
+        pid_t copy = fork();
+        int status;
+        if (copy == 0) {
+            redirect(STDIN_FILENO, "/dev/null", O_RDONLY);
+            redirect(STDOUT_FILENO, "stdout", O_WRONLY | O_CREAT | O_TRUNC);
+            redirect(STDERR_FILENO, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
+            return line;
+        }
+        if (copy < 0 || waitpid(copy, &status, 0) != copy)
+            break;
+        dprintf(STDOUT_FILENO, "%d\n",
+                WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+    _exit(0);
+}
 
 static int (*real_main)(int, char **, char **);
 
 static int main_with_faults(int argc, char **argv, char **environment)
 {
-    start();
+    const char *fault = getenv("UNRELU_FAULT");
+    start(fault && strcmp(fault, "serve") == 0 ? serve() : fault);
     alarm(SECONDS);
     atexit(finish);
     atomic_store(&armed, 1);

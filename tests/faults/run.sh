@@ -27,24 +27,36 @@ make_data "$unrelu" || exit 1
 
 # ---- one run ----
 
-# run FAULT ARGUMENTS...: in the folder 'out', whose files are what it writes. There are hundreds of
-# thousands of runs, so that nothing else is started for one that ends as most do.
+# Runs are copies of one process (inject.c): there are hundreds of thousands, so that nothing is
+# started for one that ends as most do.
+# begin ARGUMENTS...: the command that all runs are of; what it writes goes to the folder 'out'
+begin() {
+    arguments=("$@")
+    if has_threads "$1"; then # one of them, so that calls come in the same order
+        arguments+=(--threads 1)
+    fi
+    coproc server {
+        exec env UNRELU_FAULT=serve UNRELU_FAULT_COUNT="$PWD/count" LD_PRELOAD="$inject" \
+            "$unrelu" "${arguments[@]}" 2> /dev/null
+    }
+}
+
+end() {
+    local to=${server[1]}
+    exec {to}>&-
+    # shellcheck disable=SC2154 # coproc sets it
+    wait "$server_PID"
+}
+
+# run FAULT
 run() {
-    local fault=$1
-    shift
     if [ ! -d out ] || is_left; then
         rm -rf out
         mkdir out
     fi
-    [ "$1" != reproduce ] || cp study/figure1.csv out/
-    if has_threads "$1"; then # one of them, so that calls come in the same order
-        set -- "$@" --threads 1
-    fi
-    {
-        UNRELU_FAULT="$fault" UNRELU_FAULT_COUNT="$PWD/count" LD_PRELOAD="$inject" \
-            "$unrelu" "$@" > stdout 2> stderr < /dev/null
-    } 2> /dev/null # what the shell itself says of a signal
-    status=$?
+    [ "${arguments[0]}" != reproduce ] || cp study/figure1.csv out/
+    echo "$1" >&"${server[1]}"
+    read -r status <&"${server[0]}" || status=none
 }
 
 # whether there is anything in the folder 'out'
@@ -120,7 +132,8 @@ some_of() {
 faults() {
     local name=$1 call count k how
     shift
-    run none "$@"
+    begin "$@"
+    run none
     right=$status
     rm -rf right
     mv out right
@@ -136,16 +149,19 @@ faults() {
         [[ "$name $call" =~ ^($only)$ ]] || continue
         for k in $(some_of "$count"); do
             for how in once on; do
-                run "$call:$k:$how" "$@"
+                run "$call:$k:$how"
                 judge "$name" "$call:$k:$how"
             done
         done
     done 3< counts
+    end
 }
 
 every_command faults
-run sync:2:once fit g.csv -o out/m.npz # the first is of the file, the second of its directory
+begin fit g.csv -o out/m.npz
+run sync:2:once # the first is of the file, the second of its directory
 grep -q 'out/m.npz is written, but its directory' stderr ||
     complain fit sync:2:once "it was not told that the file is there"
+end
 echo "$runs runs with a fault, $failures complaints"
 [ $failures = 0 ]
