@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "dense/blas.h"
+#include "dense/linear.h"
 #include "network/newton/newton_information.h"
 
 #include <math.h>
