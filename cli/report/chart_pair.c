@@ -26,7 +26,7 @@ static void draw_ellipse(const cli_plot *plot, const cli_pair_chart *p, double s
 static const char *word_of(cli_page *page, const cli_pair_chart *p, size_t i)
 {
     int between = p->states[2 * i] == CLI_BETWEEN || p->states[2 * i + 1] == CLI_BETWEEN;
-    return cli_text(page, "%s%.4g, %.4g", between ? "about " : "", p->cells[2 * i],
+    return cli_text(page, "%s%.3g, %.3g", between ? "about " : "", p->cells[2 * i],
                     p->cells[2 * i + 1]);
 }
 

@@ -198,7 +198,7 @@ static void add_column(cli_page *page, const unrelu_gaussian *m, const unrelu_go
         cli_html(page, " &middot; KS distance %.3g, p %s %.3g", g->ks[i],
                  cli_html_p_sign(g->ks_p[i]), g->ks_p[i]);
     if (g->ties[i] > MANY_TIES)
-        cli_html(page, " &middot; %.3g %% ties", 100 * g->ties[i]);
+        cli_html(page, " &middot; %.3g&nbsp;%% ties", 100 * g->ties[i]);
     cli_html(page, "</p><div class=\"pair\">");
     set_ends(&c);
     draw_histogram(page, &c);

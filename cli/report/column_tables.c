@@ -37,6 +37,22 @@ static void add_word(cli_page *page, unrelu_fit_word word)
              word == UNRELU_FIT_UNKNOWN ? "not judged" : unrelu_fit_word_name(word));
 }
 
+static void add_counts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g, size_t i)
+{
+    double all = g ? g->observed[i] : m->observed[i];
+    double seen = g ? all - g->censored[i] : all * (1 - cli_censored_share(m, i));
+    cli_html_real(page, seen, "%.0f");
+    cli_html_real(page, 100 * (1 - seen / all), "%.1f %%");
+}
+
+static void add_limit(cli_page *page, const unrelu_gaussian *m, size_t i)
+{
+    if (m->limit)
+        cli_html_limit(page, m->limit[i] == -INFINITY
+                                 ? -INFINITY
+                                 : unrelu_gaussian_untransform(m, i, m->limit[i]));
+}
+
 /* A transform is increasing: quantiles of all values, the hidden ones too, are the normal's, mapped
  * back. Means and deviations are not: the model has them, unless it is an old one. */
 void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g,
@@ -46,6 +62,7 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
     const char *scale = cli_report_scale(page, m, "x");
     int is_plain = m->transform == UNRELU_TRANSFORM_NONE, has_counts = g || m->observed;
     int has_answers = m->mean && m->mean_ci && m->ucl95;
+    int has_recorded = m->rectified_mean && m->rectified_mean_ci;
     const char *moments = has_answers ? "|mean|UCL95|sd"
                           : is_plain  ? "|mean|sd"
                                       : cli_text(page, "|mean of %s|sd of %s", scale, scale);
@@ -53,31 +70,24 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
                    "<p class=\"note\">Of all its values, those that were hidden below a limit "
                    "included, as the model has them. ");
     if (cli_has_errors(m->b_se, m->d))
-        cli_html(page,
-                 has_answers && !is_plain ? "Brackets are an interval of %g %%. "
-                                          : "± is the half-width of an interval of %g %%. ",
-                 100 * level);
+        cli_html(page, "± and brackets give intervals of %g %%. ", 100 * level);
     if (!is_plain)
         cli_html(page, "%s in the data's own unit. ", has_answers ? "All is" : "Quantiles are");
     if (has_answers)
         cli_html(page, "Below UCL95 the mean lies with 95 %%. ");
+    if (has_recorded)
+        cli_html(page,
+                 "As recorded, a value below its limit counts as that limit, as a day without "
+                 "rain does as 0. ");
     cli_html(page, "%s</p>", m->d > 1 ? "A click on a title sorts." : "");
     cli_html_table(page, m->d > 1 ? "sortable" : "",
-                   cli_text(page, "<column%s%s%s|5 %% quantile|median|95 %% quantile%s",
-                            has_counts ? "|values seen|censored" : "", m->limit ? "|limit" : "",
-                            moments, g ? "|<fit" : ""));
+                   cli_text(page, "<column%s%s|5 %% quantile|median|95 %% quantile%s%s%s",
+                            g ? "|<fit" : "", moments, has_recorded ? "|mean as recorded" : "",
+                            has_counts ? "|values seen|censored" : "", m->limit ? "|limit" : ""));
     for (size_t i = 0; i < m->d; i++) {
         cli_html_name(page, "<tr>", m->names, "x", i);
-        if (has_counts) {
-            double all = g ? g->observed[i] : m->observed[i];
-            double seen = g ? all - g->censored[i] : all * (1 - cli_censored_share(m, i));
-            cli_html_real(page, seen, "%.0f");
-            cli_html_real(page, 100 * (1 - seen / all), "%.1f %%");
-        }
-        if (m->limit)
-            cli_html_limit(page, m->limit[i] == -INFINITY
-                                     ? -INFINITY
-                                     : unrelu_gaussian_untransform(m, i, m->limit[i]));
+        if (g)
+            add_word(page, cli_report_word(g, i));
         if (has_answers && !is_plain)
             cli_html_between(page, m->mean[i], m->mean_ci[2 * i], m->mean_ci[2 * i + 1]);
         else
@@ -92,8 +102,12 @@ void cli_report_answer(cli_page *page, const unrelu_gaussian *m, const unrelu_go
             cli_html_real(page,
                           unrelu_gaussian_untransform(m, i, m->b[i] + side * Z_TAIL * m->scale[i]),
                           "%.4g");
-        if (g)
-            add_word(page, cli_report_word(g, i));
+        if (has_recorded)
+            cli_html_between(page, m->rectified_mean[i], m->rectified_mean_ci[2 * i],
+                             m->rectified_mean_ci[2 * i + 1]);
+        if (has_counts)
+            add_counts(page, m, g, i);
+        add_limit(page, m, i);
         cli_html(page, "</tr>\n");
     }
     cli_html(page, "</tbody></table></div></div>\n");

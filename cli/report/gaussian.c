@@ -8,73 +8,6 @@
 #include "scope.h"
 #include "words.h"
 
-static const double FAIR = 0.05; /* p below which a column speaks against the model */
-
-/* ---- the verdict ---- */
-
-static void judge_fit(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
-{
-    static const cli_verdict
-        unknown = {CLI_FAIR, "No column could be judged."},
-        verdicts[] = {
-            {CLI_GOOD, "The samples give no reason to doubt a rectified Gaussian."},
-            {CLI_FAIR, "The samples are not quite a rectified Gaussian, but close to one."},
-            {CLI_BAD, "The samples are not a rectified Gaussian."},
-        };
-    size_t tested = 0, rejected = 0, worst = 0, hidden = 0, few = 0;
-    /* hidden: all below some limit; few: so many seen that p does not tell */
-    unrelu_fit_word verdict = UNRELU_FIT_GOOD; /* the worst */
-    for (size_t i = 0; i < g->d; i++) {
-        double count = 0, p = g->ks_p[i];
-        unrelu_fit_word word = cli_report_word(g, i);
-        verdict = word > verdict ? word : verdict;
-        for (size_t k = 0; k < g->bins; k++)
-            count += g->counts[i * g->bins + k];
-        hidden += isnan(p) && g->observed[i] > 0 && count == 0;
-        few += word == UNRELU_FIT_UNKNOWN && !isnan(p);
-        if (word == UNRELU_FIT_UNKNOWN)
-            continue;
-        if (tested++ == 0 || g->ks[i] > g->ks[worst])
-            worst = i;
-        rejected += p < FAIR;
-    }
-    if (tested == 0) {
-        cli_html_verdict(page, &unknown);
-        cli_html(page, "%s</p></div>\n",
-                 few      ? "Fewer than 10 values were seen in each column: whether these samples "
-                            "are a rectified Gaussian cannot be told."
-                 : hidden ? "No value was seen, all are censored: whether these samples are a "
-                            "rectified Gaussian cannot be told."
-                          : "");
-        return;
-    }
-    double far = g->ks[worst], n = (double)tested;
-    cli_html_verdict(page, &verdicts[verdict - UNRELU_FIT_GOOD]);
-    if (tested == 1)
-        cli_html(page, "The test of the only column has p %s %.3g. ",
-                 cli_html_p_sign(g->ks_p[worst]), g->ks_p[worst]);
-    else
-        cli_html(page, "%zu of %zu columns have p &lt; 0.05; chance alone gives about %.2g. ",
-                 rejected, tested, FAIR * n);
-    cli_html(page,
-             "The largest distance is %.3g, in <b>%s</b>: at some value the share of samples below "
-             "it is that far from the model's.",
-             far, cli_escaped(page, m->names ? m->names[worst] : ""));
-    if (hidden)
-        cli_html(page, " %zu column%s could not be judged: no value was seen.", hidden,
-                 hidden == 1 ? "" : "s");
-    if (few)
-        cli_html(page, " %zu column%s could not be judged: fewer than 10 values were seen.", few,
-                 few == 1 ? "" : "s");
-    size_t pairs = cli_report_misfitting_pairs(g);
-    if (pairs)
-        cli_html(page,
-                 " And <a href=\"#pairs\">%zu pair%s of columns</a> %s not go together as it "
-                 "says.",
-                 pairs, pairs == 1 ? "" : "s", pairs == 1 ? "does" : "do");
-    cli_html(page, "</p></div>\n");
-}
-
 /* ---- facts ---- */
 
 static void add_facts(cli_page *page, const unrelu_gaussian *m, const unrelu_goodness *g)
@@ -113,7 +46,7 @@ static int write_page(const cli_shared *shared, const unrelu_gaussian *m, const 
                               "Normal values, hidden below a limit (rectified Gaussian)",
                               shared->files[0]);
     if (g)
-        judge_fit(page, m, g);
+        cli_report_verdict(page, m, g);
     else {
         int doubts = m->warning_count > 0;
         cli_html_verdict(page,

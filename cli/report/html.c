@@ -136,7 +136,7 @@ void cli_html_between(cli_page *page, double value, double low, double high)
         return;
     }
     cli_format_between(text, sizeof text, value, low, high);
-    cli_html(page, "<td data-value=\"%.9g\">%s</td>", value, text);
+    cli_html(page, "<td data-value=\"%.6g\">%s</td>", value, text);
 }
 
 void cli_html_estimate(cli_page *page, double value, double half)
@@ -145,7 +145,7 @@ void cli_html_estimate(cli_page *page, double value, double half)
     cli_format_estimate(text, sizeof text, value, half);
     char *sign = strstr(text, "+-");
     if (sign)
-        cli_html(page, "<td data-value=\"%.9g\">%.*s±%s</td>", value, (int)(sign - text), text,
+        cli_html(page, "<td data-value=\"%.6g\">%.*s±%s</td>", value, (int)(sign - text), text,
                  sign + 2);
     else
         cli_html(page, "<td>%s</td>", text);

@@ -142,9 +142,10 @@ void cli_report_pairs(cli_page *page, const unrelu_gaussian *m, const unrelu_goo
                  "than %g standard errors from the fitted one. ",
                  far == 1 ? "One pair does" : cli_text(page, "%zu pairs do", far), BAD);
     else
-        cli_html(page, "%s together as the model says. ",
-                 g->pairs == 1 ? "The two columns go"
-                               : cli_text(page, "All %zu pairs that were looked at go", g->pairs));
+        cli_html(page, "%s against how the model has columns go together. ",
+                 g->pairs == 1 ? "The two columns do not speak"
+                               : cli_text(page, "None of the %zu pairs that were looked at speaks",
+                                          g->pairs));
     cli_html(page,
              "Points are rows in which both values were seen; lines start at what is known "
              "of a value that was not, and go to where it lies. One of two points lies "

@@ -17,6 +17,10 @@ int cli_report_gaussian(const cli_shared *shared, const unrelu_gaussian *model,
 int cli_report_network(const cli_shared *shared, const unrelu_network *model);
 int cli_report_mixture(const cli_shared *shared, const unrelu_mixture *model);
 
+/* --- fit_verdict.c --- */
+void cli_report_verdict(cli_page *page, const unrelu_gaussian *model,
+                        const unrelu_goodness *goodness);
+
 /* --- column_charts.c --- */
 /* How each column fits. goodness may be NULL: then the table alone, of the model's numbers. */
 void cli_report_columns(cli_page *page, const unrelu_gaussian *model,

@@ -3,8 +3,8 @@
 """browser.py CHROMIUM [--shots DIR] PAGE.html...: opens pages in headless Chromium and demands, at
 1280 and 400 pixels, light and dark, that every chart is drawn, with ink that is not the ground's and
 no label upon another, that pointing at a mark finds its title, that nothing was logged or thrown,
-that nothing was requested but the page, and that nothing is wider than the window. Without CHROMIUM
-("-") it only reads the charts, as XML. Speaks the DevTools protocol over a pipe: JSON, each message
+that nothing was requested but the page, that nothing is wider than the window, and that a printed
+sheet cuts nothing off. Without CHROMIUM ("-") it only reads the charts, as XML. Speaks the DevTools protocol over a pipe: JSON, each message
 ended by a zero byte."""
 import base64
 import json
@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
+SHEET = 717  # pixels of A4 between margins of a centimetre
 PATIENCE = 600  # seconds for a page, on a machine that is busy with other things too
 
 LOADED = "document.readyState + ' ' + location"
@@ -69,6 +70,11 @@ STATE = """(() => {
     height: root.scrollHeight, alerts: window.hostile || 0,
   };
 })()"""
+
+# what reaches over the right edge of a printed sheet: boxes do not scroll there
+CUT_OFF = """[...document.querySelectorAll('main *:not(svg *)')].filter((element) =>
+  element.getClientRects().length > 0 && element.getBoundingClientRect().right > innerWidth + 0.5)
+  .slice(0, 3).map((element) => element.tagName + ' ' + element.textContent.slice(0, 20))"""
 
 # the title that is found by pointing at a mark (or at one upon it), of one mark of each chart
 POINTED = """[...document.querySelectorAll('svg.plot')].map((svg) => {
@@ -236,6 +242,16 @@ def look(browser, path, width, scheme, shots):
     return wrong
 
 
+def look_printed(browser):
+    """At the page that is open."""
+    browser.ask("Emulation.setDeviceMetricsOverride", width=SHEET, height=1000, deviceScaleFactor=1,
+                mobile=False)
+    browser.ask("Emulation.setEmulatedMedia", media="print", features=[])
+    cut = browser.evaluate(CUT_OFF)
+    browser.ask("Emulation.setEmulatedMedia", media="", features=[])
+    return ["the edge of the sheet cuts off " + ", ".join(cut)] if cut else []
+
+
 def main(arguments):
     program, pages, shots = arguments[0], arguments[1:], None
     if pages[0] == "--shots":
@@ -251,6 +267,7 @@ def main(arguments):
                 for scheme in SCHEMES:
                     complaints_of += [("%s at %d, %s" % (path, width, scheme), wrong)
                                       for wrong in look(browser, path, width, scheme, shots)]
+            complaints_of += [(path + ", printed", wrong) for wrong in look_printed(browser)]
     finally:
         if browser:
             browser.close()
