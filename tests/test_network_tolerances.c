@@ -96,7 +96,7 @@ static void directions_of_labels_below_their_tolerance_are_rounding(void **state
     assert_int_equal(rank_of_labels(0, 0, 2), 2);
 }
 
-static size_t rank_of_a_linear_part(double share)
+static size_t rank_of_a_linear_part(double share, double other, double floor)
 {
     unrelu_error err = {0};
     ur_data data;
@@ -107,19 +107,29 @@ static size_t rank_of_a_linear_part(double share)
     UR_ARENA(arena);
     set_labels(relu);
     for (size_t i = 0; i < N; i++)
-        a[i * M] += share * x[i * D];
+        a[i * M] += share * x[i * D], a[i * M + 1] += other * x[i * D + 1];
     must(ur_data_hold(N, D, M, x, a, NULL, &arena, &data, &err), &err);
     must(ur_frame_make(&data, N, (ur_terms){0, 0}, 1, &arena, &frame, &err), &err);
     must(ur_frame_enter(&frame, relu, K, V, none, inside, &err), &err);
-    must(ur_linear_part(&frame, K, inside, relu, 1e-6, &rank, rows, &err), &err);
+    must(ur_linear_part(&frame, K, inside, relu, floor, &rank, rows, &err), &err);
     return rank;
 }
 
 static void a_linear_part_below_1e_8_of_the_labels_is_rounding(void **state)
 {
     (void)state;
-    assert_int_equal(rank_of_a_linear_part(1e-7), 1);
-    assert_int_equal(rank_of_a_linear_part(1e-9), 0);
+    assert_int_equal(rank_of_a_linear_part(1e-7, 0, 1e-12), 1);
+    assert_int_equal(rank_of_a_linear_part(1e-9, 0, 1e-12), 0);
+}
+
+static void a_linear_direction_below_the_rounding_of_the_labels_is_no_part(void **state)
+{
+    (void)state;
+    assert_int_equal(rank_of_a_linear_part(1e-6, 0, 1e-5), 0);
+    assert_int_equal(rank_of_a_linear_part(1e-4, 0, 1e-5), 1);
+    assert_int_equal(rank_of_a_linear_part(1, 1e-6, 1e-5), 1);
+    assert_int_equal(rank_of_a_linear_part(1, 1e-4, 1e-5), 2);
+    assert_int_equal(rank_of_a_linear_part(1, 1e-6, 1e-12), 2);
 }
 
 static void rows_within_1e_6_are_one_neuron(void **state)
@@ -697,6 +707,7 @@ int main(void)
         cmocka_unit_test(inputs_that_depend_to_within_rounding_lose_a_dimension),
         cmocka_unit_test(directions_of_labels_below_their_tolerance_are_rounding),
         cmocka_unit_test(a_linear_part_below_1e_8_of_the_labels_is_rounding),
+        cmocka_unit_test(a_linear_direction_below_the_rounding_of_the_labels_is_no_part),
         cmocka_unit_test(rows_within_1e_6_are_one_neuron),
         cmocka_unit_test(inputs_of_a_spread_below_1e_10_do_not_span),
         cmocka_unit_test(damped_patterns_end_where_rounding_begins),

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A neuron that is on for every sample, and a pair v, -v with output weights u, -u, are linear in
  * x: no pattern shows them. One regression of the labels on [f(V x), x] (and 1 where e is fitted)
- * tells whether such a map is all that is missing; its values at the samples give its rank. */
+ * tells whether such a map is all that is missing; its values at the samples give its rank, without
+ * the directions that are no more than what the labels are rounded by. */
 #include "base/arena.h"
 #include "base/error.h"
+#include "dense/blas.h"
 #include "dense/linear.h"
 #include "network/exact/exact.h"
 
@@ -13,6 +15,11 @@
 /* Share of the labels below which a linear part, or a direction of it, is rounding: labels of 16
  * digits leave 1e-13 to 1e-10 of it. */
 static const double LINEAR_SHARE = 1e-8;
+/* Of the floor of the labels: below it a direction may be their rounding, which least squares
+ * spreads over all of them, and leaving it out keeps the labels met. The floor is four to twenty
+ * times the rounding. Larger, and what is left out may be missed there; smaller, and labels in
+ * single precision with one linear direction get as many pairs v, -v as there are inputs. */
+static const double FLOOR_SHARE = .25;
 
 unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, unrelu_activation f,
                              double floor, size_t *rank, double *rows, unrelu_error *err)
@@ -20,7 +27,7 @@ unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, u
     size_t n = frame->n, p = frame->p, m = frame->m;
     size_t wide = k + p + (frame->terms.constant && !frame->terms.hidden ? 1 : 0);
     int affine = frame->terms.constant && frame->terms.hidden; /* the ones are among x */
-    double rss = 0, size = 0;
+    double rss = 0, size = 0, longest = 0;
     *rank = 0;
     if (wide + frame->d > n) /* it would fit anything */
         return UNRELU_OK;
@@ -56,9 +63,12 @@ unrelu_status ur_linear_part(const ur_frame *frame, size_t k, const double *V, u
     }
     for (size_t i = 0; i < n * m; i++)
         size += map[i] * map[i];
-    if (sqrt(size / frame->size) < LINEAR_SHARE)
+    if (sqrt(size / frame->size) < fmax(LINEAR_SHARE, FLOOR_SHARE * floor))
         return UNRELU_OK;
-    UR_TRY(ur_qr_pivoted(n, m, map, LINEAR_SHARE, rank, Q, NULL, NULL, err));
+    for (size_t j = 0; j < m; j++)
+        longest = fmax(longest, ur_norm_steps(n, map + j, m));
+    double least = fmax(LINEAR_SHARE, FLOOR_SHARE * floor * sqrt(frame->size) / longest);
+    UR_TRY(ur_qr_pivoted(n, m, map, least, rank, Q, NULL, NULL, err));
     ur_multiply_tn(n, *rank, p, Q, frame->x, rows); /* x'Q / n, at unit length */
     ur_unit_rows(*rank, p, rows);
     return UNRELU_OK;
