@@ -5,7 +5,7 @@ DESTDIR ?=
 JOBS ?= $(shell nproc 2> /dev/null || getconf _NPROCESSORS_ONLN)
 CMAKE_FLAGS ?=
 MAKEFLAGS += --no-print-directory
-SOURCES = $(shell find include src cli tests fuzz bench docs -name '*.[ch]' -o -name '*.cpp')
+SOURCES = $(shell find include src cli mpi tests fuzz bench docs -name '*.[ch]' -o -name '*.cpp')
 
 # what is installed, and no more
 build: configure
@@ -34,6 +34,16 @@ build-asan: setup-tests
 build-tsan: setup-tests
 	cmake -S . -B build-tsan -DUNRELU_SANITIZE=thread -DUNRELU_BENCH=OFF -DUNRELU_INSTALL=OFF $(CMAKE_FLAGS)
 	cmake --build build-tsan -j $(JOBS) --target tests
+
+# ./build/unrelu-mpi and libunrelu_mpi, with Open MPI; later builds in ./build have them too
+mpi:
+	@scripts/setup.sh --mpi
+	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(PREFIX) -DUNRELU_MPI=ON $(CMAKE_FLAGS)
+	cmake --build build -j $(JOBS) --target product
+
+test-mpi: mpi
+	cmake --build build -j $(JOBS) --target test_ranks
+	ctest --test-dir build -R '^mpi' --output-on-failure --no-tests=error
 
 setup-tests:
 	@scripts/setup.sh --tests
@@ -130,10 +140,11 @@ help:
 	@echo 'make valgrind      every command, and the kernels of sums, under memcheck'
 	@echo 'make tsan          every command, and calls at the same time, under the sanitizer of threads'
 	@echo 'make fuzz          random inputs for all that reads, SECONDS=10 or RUNS=1000000 for each target (clang)'
+	@echo 'make mpi           also ./build/unrelu-mpi and libunrelu_mpi (installs Open MPI); test-mpi tests them'
 	@echo 'make setup         installs the packages that the build needs (Debian)'
 	@echo 'make build-tests   the test programs too; build-asan the same with the sanitizers'
 	@echo 'make format        clang-format; check-format only looks'
 	@echo 'make clean         removes what was built'
 
 .PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden \
-	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind tsan
+	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind tsan mpi test-mpi

@@ -15,6 +15,7 @@
 #include "flags.h"
 #include "memory_default.h"
 #include "scope.h"
+#include "team.h"
 #include "words.h"
 
 #define TO(kind, field) CLI_TO(kind, cli_shared, field)
@@ -262,6 +263,23 @@ static int take_letters(const cli_command *command, char ***word, void *argument
 
 /* ---- the run ----------------------------------------------------------------------- */
 
+/* the samples of a command that ranks share may be in several files, its last ones */
+static size_t most_files(const cli_command *command)
+{
+    return cli_team_joined && command->has & CLI_HAS_RANKS ? SIZE_MAX : command->files.most;
+}
+
+static int join_team(const cli_command *command, cli_shared *arguments)
+{
+    if (!cli_team_joined || command->has & CLI_HAS_NO_FILES)
+        return 0;
+    if (!(command->has & CLI_HAS_RANKS) && cli_team_shares())
+        return cli_usage("%s: this version does not split it over ranks: run it with 'unrelu', or "
+                         "on one rank",
+                         command->name);
+    return cli_team_joined->begin(arguments, command->files.most - 1);
+}
+
 static int parse_and_run(const cli_command *command, char **argv, cli_shared *arguments)
 {
     const char *name = command->name;
@@ -287,7 +305,8 @@ static int parse_and_run(const cli_command *command, char **argv, cli_shared *ar
     if (arguments->file_count < command->files.least)
         return cli_usage("%s: too few arguments; usage: unrelu %s %s", name, name,
                          command->files.usage);
-    if (arguments->file_count > command->files.most)
+    CLI_TRY(join_team(command, arguments));
+    if (arguments->file_count > most_files(command))
         return cli_usage("%s: '%s' is one argument too many; usage: unrelu %s %s", name,
                          arguments->files[command->files.most], name, command->files.usage);
     if (arguments->output && !*arguments->output)

@@ -18,6 +18,7 @@ static const cli_command help = {
     .files = {"[COMMAND]", 0, 1},
     .brief = "Explain a command",
     .doc = "Without COMMAND, list the commands.",
+    .has = CLI_HAS_NO_FILES,
     .examples = help_examples,
     .run = run_help,
 };

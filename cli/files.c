@@ -10,6 +10,7 @@
 
 #include "flags.h"
 #include "scope.h"
+#include "team.h"
 
 static int is_same_file(const char *output, const char *input)
 {
@@ -72,7 +73,7 @@ int cli_spare_input(const cli_shared *shared, const char *input)
 int cli_check_output(const cli_shared *shared, const char *extension)
 {
     const char *path = shared->output;
-    if (!path || (strcmp(path, "-") == 0 && !extension) || is_direct(path))
+    if (!cli_team_leads() || !path || (strcmp(path, "-") == 0 && !extension) || is_direct(path))
         return 0;
     size_t length = strlen(path), tail = extension ? strlen(extension) : 0;
     if (tail && !(length > tail && strcmp(path + length - tail, extension) == 0))
@@ -92,7 +93,7 @@ int cli_make_folder(const char *path)
 {
     char part[PATH_MAX];
     struct stat is;
-    for (const char *s = path; *s;) {
+    for (const char *s = cli_team_leads() ? path : ""; *s;) {
         s += strspn(s, "/");
         s += strcspn(s, "/");
         snprintf(part, sizeof part, "%.*s", (int)(s - path), path);
@@ -109,6 +110,8 @@ int cli_make_folder(const char *path)
 
 int cli_write_file(const char *path, const char *text, size_t size)
 {
+    if (!cli_team_leads())
+        return 0;
     CLI_CALL(unrelu_file_write(path, text, size, &err));
     cli_wrote_file();
     return 0;
@@ -122,7 +125,8 @@ unrelu_status cli_open_samples(const char *path, const unrelu_source_options *op
     if (strcmp(path, "-") == 0 || (stat(path, &s) == 0 && !S_ISREG(s.st_mode))) /* a pipe */
         cli_interrupt_at_once(1);
     unrelu_status status = model ? unrelu_gaussian_source(model, path, options, source, err)
-                                 : unrelu_source_open(path, options, source, err);
+                           : cli_team_joined ? cli_team_joined->open(path, options, source, err)
+                                             : unrelu_source_open(path, options, source, err);
     const char *note = status == UNRELU_OK ? unrelu_source_note(*source) : "";
     if (*note)
         cli_note("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path,

@@ -14,11 +14,14 @@
 
 #include "escape.h"
 #include "flags.h"
+#include "team.h"
 #include "words.h"
 
 static volatile sig_atomic_t interrupted, may_exit, written;
 static double started;
 static int quiet, verbose;
+static int keeps, mute; /* of a team: errors are kept for later; nothing else is said */
+static char kept[8192]; /* them, each with an end of line */
 static struct {
     volatile sig_atomic_t shown; /* a line that must be erased before anything else is said */
     double last;                 /* when it was drawn */
@@ -59,7 +62,7 @@ static const char *reason(int signal)
 static _Noreturn void leave(int signal)
 {
     const char *parts[] = {progress.shown ? "\r\033[K" : "", "unrelu: ", reason(signal), "\n"};
-    for (size_t i = 0; *reason(signal) && i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; *reason(signal) && !mute && i < sizeof parts / sizeof *parts; i++)
         (void)!write(STDERR_FILENO, parts[i], strlen(parts[i]));
     _exit(128 + signal);
 }
@@ -147,6 +150,26 @@ void cli_talk_set(int be_quiet, int be_verbose)
     verbose = be_verbose && !be_quiet;
 }
 
+void cli_talk_keep(int be_mute)
+{
+    keeps = 1;
+    mute = be_mute;
+}
+
+void cli_talk_tell(const char *text)
+{
+    keeps = 0;
+    for (const char *s = text, *end; *s; s = end + (*end != '\0')) {
+        end = s + strcspn(s, "\n");
+        cli_error("%.*s", (int)(end - s), s);
+    }
+}
+
+const char *cli_talk_kept(void)
+{
+    return kept;
+}
+
 double cli_seconds(void)
 {
     return now() - started;
@@ -195,26 +218,45 @@ static void say(const char *label, const char *format, va_list list)
         va_end(list);                                                                              \
     } while (0)
 
+static void say_error(const char *format, va_list list)
+{
+    char text[sizeof kept];
+    if (!keeps) {
+        say("", format, list);
+        return;
+    }
+    vsnprintf(text, sizeof text, format, list);
+    cli_append(kept, sizeof kept, "%s%s", *kept ? "\n" : "", text);
+}
+
+#define SAY_ERROR(format)                                                                          \
+    do {                                                                                           \
+        va_list list;                                                                              \
+        va_start(list, format);                                                                    \
+        say_error(format, list);                                                                   \
+        va_end(list);                                                                              \
+    } while (0)
+
 void cli_error(const char *format, ...)
 {
-    SAY("", format);
+    SAY_ERROR(format);
 }
 
 void cli_warning(const char *format, ...)
 {
-    if (!quiet)
+    if (!quiet && !mute)
         SAY("warning: ", format);
 }
 
 void cli_note(const char *format, ...)
 {
-    if (!quiet)
+    if (!quiet && !mute)
         SAY("", format);
 }
 
 void cli_detail(const char *format, ...)
 {
-    if (verbose)
+    if (verbose && !mute)
         SAY("", format);
 }
 
@@ -226,13 +268,13 @@ void cli_tell_warnings(const unrelu_warning *warnings, size_t count)
 
 int cli_usage(const char *format, ...)
 {
-    SAY("", format);
+    SAY_ERROR(format);
     return CLI_EXIT_USAGE;
 }
 
 int cli_refuse_file(const char *format, ...)
 {
-    SAY("", format);
+    SAY_ERROR(format);
     return CLI_EXIT_FILE;
 }
 
@@ -291,7 +333,7 @@ static int draws_progress(const char *stage)
         cli_append(progress.said, sizeof progress.said, "%s", name);
         cli_detail("%s", stage);
     }
-    if (quiet || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
+    if (quiet || mute || progress.stdout_shared || !isatty(STDERR_FILENO) || t - started < 1 ||
         t - progress.last < 0.1)
         return 0;
     progress.last = t;
@@ -361,6 +403,8 @@ unrelu_exec cli_exec(const cli_shared *shared)
     exec.cancelled = cancelled;
     progress.stdout_shared =
         shared->output && strcmp(shared->output, "-") == 0 && isatty(STDOUT_FILENO);
+    if (cli_team_joined)
+        cli_team_joined->exec(&exec);
     return exec;
 }
 

@@ -18,7 +18,11 @@ enum {
 
 void cli_talk_start(void); /* catches signals, starts the clock */
 void cli_talk_set(int quiet, int verbose);
-double cli_seconds(void); /* since the start */
+/* From now on errors are kept, for one of a team to tell; mute: warnings and notes are not said. */
+void cli_talk_keep(int mute);
+const char *cli_talk_kept(void);      /* a line each */
+void cli_talk_tell(const char *text); /* lines of errors; later ones are told as they come */
+double cli_seconds(void);             /* since the start */
 int cli_interrupted(void);
 int cli_exit_interrupted(void); /* the exit status: 128 and the number of the signal */
 /* Whether a signal may end the program where it stands: while it waits for a pipe, which may never

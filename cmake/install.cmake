@@ -16,6 +16,20 @@ foreach(kind ${UNRELU_KINDS})
           DESTINATION ${package_dir})
 endforeach()
 
+set(UNRELU_MPI_PACKAGE OFF) # the kind of library that unrelu::mpi is
+if(UNRELU_MPI)
+  list(GET UNRELU_KINDS 0 UNRELU_MPI_PACKAGE)
+  install(DIRECTORY mpi/include/unrelu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+  install(TARGETS unrelu_mpi_${UNRELU_MPI_PACKAGE} EXPORT unrelu_mpi
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT unrelu_mpi NAMESPACE unrelu:: FILE unrelu_mpi.cmake DESTINATION ${package_dir})
+  if(TARGET unrelu_mpi_command)
+    install(TARGETS unrelu_mpi_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endif()
+
 configure_package_config_file(cmake/unreluConfig.cmake.in unreluConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(unreluConfigVersion.cmake COMPATIBILITY SameMinorVersion)
@@ -49,3 +63,8 @@ if(NOT shared IN_LIST UNRELU_KINDS)
 endif()
 configure_file(cmake/unrelu.pc.in unrelu.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unrelu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(UNRELU_MPI)
+  configure_file(cmake/unrelu-mpi.pc.in unrelu-mpi.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/unrelu-mpi.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the packages that the build needs and that are missing; --tests adds those of the tests,
 # --coverage, --valgrind and --fuzz those of make coverage, valgrind and fuzz, --dev those of .ci/run.
-# --browser: what the tests of pages and of formulas need (commands that are there stay as they are).
+# --mpi: Open MPI. --browser: what the tests of pages and of formulas need (commands that are there stay as they are).
 set -eu
 
 packages="build-essential cmake pkg-config libopenblas-dev liblapacke-dev
@@ -12,6 +12,7 @@ case ${1:-} in
 --coverage) packages="$packages libcmocka-dev gcovr" ;;
 --valgrind) packages="$packages libcmocka-dev valgrind" ;;
 --fuzz) packages="$packages clang libclang-rt-dev" ;;
+--mpi) packages="$packages libcmocka-dev libopenmpi-dev openmpi-bin" ;;
 --dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap
     python3-numpy python3-onnx" ;;
 --browser)

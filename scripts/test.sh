@@ -16,6 +16,10 @@ for build in "$@"; do
     [ "${PIPESTATUS[0]}" = 0 ] || failed=1
 done
 
+if ! grep -qs '^UNRELU_MPI:BOOL=ON' "$1/CMakeCache.txt"; then
+    echo
+    echo "unrelu-mpi is not in this build, and was not tested: make mpi"
+fi
 for build in "$@"; do
     echo
     echo "== $build"

@@ -6,6 +6,7 @@
 #include "files.h"
 #include "scope.h"
 #include "show/models.h"
+#include "team.h"
 
 typedef struct {
     cli_shared shared;
@@ -218,6 +219,10 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
         if (table[i].asked)
             return cli_usage("%s is a summary, and %s needs the samples themselves: fit those",
                              path, table[i].option);
+    if (cli_team_shares())
+        return cli_usage("%s is a summary, which has no rows to share among ranks: fit it with "
+                         "'unrelu'",
+                         path);
     CLI_CALL(unrelu_summary_load(path, &summary, &err));
     CLI_CALL(unrelu_gaussian_fit_summary(summary, o, &exec, model, &err));
     return 0;
@@ -242,6 +247,17 @@ static int fit_samples(const fit_arguments *a, unrelu_gaussian **model)
     return 0;
 }
 
+/* What the library would refuse only after a pass, or not know of. */
+static int refuse_ranks(const fit_arguments *a)
+{
+    static const char all[] = "all rows in one place";
+    if (a->judge)
+        CLI_TRY(cli_team_refuse("fit --judge", all));
+    if (a->limits.named || a->limits.file)
+        CLI_TRY(cli_team_refuse("a fit with limits of cells (--limit, --limits)", all));
+    return 0;
+}
+
 static int run(void *arguments)
 {
     fit_arguments *a = arguments;
@@ -255,6 +271,7 @@ static int run(void *arguments)
     CLI_TRY(fill_options(a, &limits, &except));
     CLI_TRY(cli_check_output(&a->shared, ".npz"));
     CLI_TRY(cli_spare_input(&a->shared, a->limits.file));
+    CLI_TRY(refuse_ranks(a));
     CLI_CALL(unrelu_file_kind(a->shared.files[0], kind, sizeof kind, &err));
     CLI_TRY((strcmp(kind, "summary") == 0 ? fit_summary : fit_samples)(a, &model.gaussian));
     CLI_TRY(cli_exceed(model.gaussian, a->exceed, a->shared.level, &exceed));
@@ -279,7 +296,8 @@ const cli_command cli_fit = {
            "norms of W) and their correlations, that is Sigma = W W', all with standard errors. "
            "What is off is flagged, and said on standard error.",
     .options = options,
-    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON |
+           CLI_HAS_RANKS,
     .examples = examples,
     .size = sizeof(fit_arguments),
     .start = start,

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "model_text.h"
 #include "scope.h"
+#include "team.h"
 #include "words.h"
 
 /* ---- the table ----------------------------------------------------------------------- */
@@ -141,7 +142,7 @@ int cli_load_model(const char *path, unsigned among, cli_model *model)
 
 int cli_save_model(const cli_model *model, const char *path)
 {
-    if (!path)
+    if (!path || !cli_team_leads())
         return 0;
     CLI_CALL(kinds[model->kind].save(model, path, &err));
     cli_wrote_file();
@@ -242,6 +243,8 @@ void cli_free_summary(unrelu_summary **summary)
 int cli_save_summary(const char *command, const cli_shared *shared, const unrelu_summary *summary)
 {
     size_t n = unrelu_summary_rows(summary), d = unrelu_summary_columns(summary);
+    if (!cli_team_leads())
+        return 0;
     CLI_CALL(unrelu_summary_save(summary, shared->output, &err));
     const char *activation = unrelu_summary_activation(summary);
     int undone = strcmp(activation, "relu") != 0;

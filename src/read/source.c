@@ -145,7 +145,8 @@ void ur_block_free(ur_block *block)
 
 size_t ur_source_cut(size_t total, size_t part, size_t parts)
 {
-    return total / parts * part + total % parts * part / parts; /* total * part may overflow */
+    /* rounded up, so that the first has something wherever any has; total * part may overflow */
+    return total / parts * part + (total % parts * part + parts - 1) / parts;
 }
 
 unrelu_status ur_source_refuse_parts(const unrelu_source *source, unrelu_error *err)

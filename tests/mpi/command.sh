@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# command.sh UNRELU UNRELU_MPI: the command on 1 to 4 ranks gives what one process gives, and whatever
+# fails on one rank ends all of them, with its exit status and one sentence.
+set -u
+
+unrelu=$(realpath "$1")
+with=$(realpath "$2")
+mpirun=$(dirname "$(realpath "$0")")/mpirun.sh
+work=$(mktemp -d)
+trap 'cd /; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+"$mpirun" 1 true || exit $?
+failures=0
+
+complain() {
+    echo "$*"
+    failures=$((failures + 1))
+}
+
+# near TOLERANCE A.json B.json: every number, relative to the largest of those under its name; all
+# else is equal but for what takes time
+near() {
+    awk -v tolerance="$1" -v RS='[][{},\n]+' -v FS='": *' '
+        { sub(/^[ \t]*/, ""); key = ""; value = $0 }
+        NF > 1 { name = key = $1; value = $2 }
+        name ~ /seconds|output|version/ { next }
+        value == "" { next }
+        FNR == NR { want[++n] = value; of[n] = name
+                    v = value < 0 ? -value : value + 0; if (v > most[name]) most[name] = v
+                    next }
+        { i++; if (of[i] != name) { print "other names: " of[i] ", " name; bad = 1; exit }
+          if (want[i] ~ /^-?[0-9]/) { e = value - want[i]; if (e < 0) e = -e
+              if (e > tolerance * most[name]) { print name ": " value " for " want[i]; bad = 1 } }
+          else if (want[i] != value) { print name ": " value " for " want[i]; bad = 1 } }
+        END { if (n < 20 || i != n) { print n + 0 " numbers and " i + 0; bad = 1 } exit bad }' "$2" "$3"
+}
+
+# refuses STATUS 'PATTERN' ARGUMENTS...: on 4 ranks, at once, in one sentence, and writes nothing
+refuses() {
+    local want=$1 pattern=$2 status said
+    shift 2
+    "$mpirun" 4 "$with" "$@" -o no.npz > out 2> said
+    status=$?
+    said=$(grep -v 'header row found' said)
+    [ $status = "$want" ] || complain "unrelu-mpi $*: exit $status, not $want: $said"
+    # shellcheck disable=SC2053 # a pattern, on purpose
+    [[ $said == $pattern ]] || complain "unrelu-mpi $*: $said"
+    [ "$(wc -l <<< "$said")" = 1 ] || complain "unrelu-mpi $*: more than a line: $said"
+    [ ! -s out ] || complain "unrelu-mpi $* printed: $(head -1 out)"
+    [ ! -e no.npz ] || complain "unrelu-mpi $* wrote a file"
+}
+
+"$unrelu" generate gaussian -d 6 -n 20000 --kappa 3 -o p -q || exit 1
+"$unrelu" sample p/truth.npz -n 3000 --seed 7 -q -o p/x.csv || exit 1
+for i in 1 2 3 4 5; do
+    "$unrelu" sample p/truth.npz -n $((i * 1000)) --seed $i -q -o p/s$i.npy || exit 1
+done
+gzip -k p/x.csv
+
+# ---- the same as one process ----
+for options in "" "--angles signs" "--norms median" "--precision single" "--errors robust" "--rank auto"; do
+    # shellcheck disable=SC2086 # words
+    "$unrelu" fit p/x.npy $options --json -q > one.json || complain "fit $options: exit $?"
+    for ranks in $([ "$options" ] && echo 3 || echo 1 2 4); do
+        # shellcheck disable=SC2086
+        "$mpirun" $ranks "$with" fit p/x.npy $options --json -q > ranks.json ||
+            complain "$ranks ranks, fit $options: exit $?"
+        # the sandwich is a difference of sums
+        near "$([ "$options" = "--errors robust" ] && echo 1e-11 || echo 1e-12)" one.json ranks.json ||
+            complain "$ranks ranks, fit $options: another model"
+    done
+done
+"$unrelu" fit p/x.csv --json -q > one.json
+"$mpirun" 3 "$with" fit p/x.csv --json -q > ranks.json
+near 1e-12 one.json ranks.json || complain "ranges of a CSV file: another model"
+
+# ---- shards ----
+for i in 1 2 3; do
+    "$unrelu" summarize p/s$i.npy -o s$i.npz -q || exit 1
+done
+"$unrelu" merge s1.npz s2.npz s3.npz -o merged.npz -q && "$unrelu" fit merged.npz --json -q > one.json
+"$mpirun" 4 "$with" fit p/s1.npy p/s2.npy p/s3.npy --json -q > ranks.json
+near 1e-12 one.json ranks.json || complain "three shards on four ranks: another model"
+"$mpirun" 3 "$with" summarize 'p/s[1-3].npy' -o ranks.npz -q && "$unrelu" fit ranks.npz --json -q > ranks.json
+near 1e-12 one.json ranks.json || complain "a summary of shards: another model"
+
+# ---- the model is written once, by rank 0, and the same bits each time ----
+for i in 1 2; do
+    "$mpirun" 4 "$with" fit p/x.npy -o m$i.npz > text$i 2> said || complain "fit -o: exit $?"
+    [ "$(cat said)" = "unrelu: fitted in $(sed -n 's/.*fitted in //p' said)
+unrelu: the model is in m$i.npz" ] || complain "rank 0 says: $(cat said)"
+done
+"$unrelu" show m1.npz --json -q > one.json && "$unrelu" show m2.npz --json -q > two.json
+near 0 one.json two.json || complain "the same ranks gave other bits"
+[ "$(grep -c 'learned' text1)" = 1 ] || complain "not one report: $(cat text1)"
+[ "$("$mpirun" 3 "$with" --version)" = "$("$unrelu" --version)" ] || complain "--version"
+"$mpirun" 2 "$with" help fit | cmp -s - <("$unrelu" help fit) || complain "help fit"
+
+# ---- what fails on one rank ----
+"$unrelu" sample p/truth.npz -n 100 -q -o p/narrow.csv && cut -d, -f1-5 p/narrow.csv > p/five.csv
+sed '2001s/^[^,]*/-7/' p/x.csv > p/bad.csv
+sed '2001s/^[^,]*/text/' p/x.csv > p/text.csv
+: > p/empty.csv
+refuses 3 'unrelu: rank 2: p/bad.csv, part 3 of 4: row 2000, column 1*: the value is -7, *' fit p/bad.csv
+refuses 3 'unrelu: rank 2: p/text.csv, part 3 of 4: row 2000 (line 2001), column 1*' summarize p/text.csv
+refuses 3 'unrelu: rank 1: cannot open p/none.npy: *' fit p/s1.npy p/none.npy p/s2.npy p/s3.npy
+refuses 3 'unrelu: cannot open p/none*.npy: *' fit 'p/none*.npy'
+refuses 3 'unrelu: rank 2: p/empty.csv is empty*' fit p/s1.npy p/s2.npy p/empty.csv p/s3.npy
+refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, *' fit p/x.csv p/x.csv p/x.csv p/five.csv
+refuses 2 'unrelu: p/x.csv.gz*cannot be read from its middle on*' fit p/x.csv.gz
+refuses 2 'unrelu: standard input is of one rank*' fit -
+refuses 1 'unrelu: not enough memory*' fit p/x.npy --max-memory 100K
+# ---- what cannot be shared ----
+refuses 2 'unrelu: projected SGD*cannot be split over ranks*' fit p/x.npy --method paper
+refuses 2 'unrelu: a fit cell by cell*cannot be split over ranks*' fit p/x.npy --angles likelihood
+refuses 2 'unrelu: errors by a bootstrap*cannot be split over ranks*' fit p/x.npy --errors bootstrap
+refuses 2 'unrelu: fit --judge*cannot be split over 4 ranks*' fit p/x.npy --judge
+refuses 2 'unrelu: recover: *does not split it over ranks*' recover p/x.npy p/x.npy
+refuses 2 'unrelu: merged.npz is a summary, *' fit merged.npz
+"$mpirun" 1 "$with" fit merged.npz --json -q > ranks.json && "$unrelu" fit merged.npz --json -q > one.json
+near 0 one.json ranks.json || complain "on one rank everything is as without"
+
+# ---- a rank that is killed ends all, and a signal too; each has a file of 80 GB to go ----
+header="{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 10), }"
+printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" > long.npy && truncate -s $((128 + 80000000000)) long.npy
+for how in KILL TERM; do
+    "$mpirun" 4 "$with" fit long.npy -o no.npz > out 2> said &
+    job=$!
+    for ((i = 0; i < 600; i++)); do # until all four read
+        mapfile -t members < <(pgrep -P $job -f unrelu-mpi)
+        [ ${#members[@]} = 4 ] && readlink /proc/"${members[2]}"/fd/* | grep -q long.npy && break
+        sleep 0.1
+    done
+    if [ $how = KILL ]; then kill -KILL "${members[2]}"; else kill -TERM $job; fi
+    for ((i = 0; i < 100; i++)); do
+        kill -0 $job 2> /dev/null || break
+        sleep 0.1
+    done
+    kill -0 $job 2> /dev/null && complain "10 s after a SIG$how they still run"
+    kill -KILL $job 2> /dev/null
+    wait $job && complain "SIG$how: exit 0"
+    if [ -s out ] || [ -e no.npz ]; then complain "SIG$how: something was written"; fi
+    for member in "${members[@]}"; do
+        grep -qs '^State:.[^Z]' "/proc/$member/status" && complain "SIG$how: a rank still runs"
+    done
+done
+
+[ $failures = 0 ] && echo "unrelu-mpi agrees with unrelu"
+exit $((failures > 0))
