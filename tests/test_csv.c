@@ -128,7 +128,8 @@ static void columns_that_may_be_numbers_are_not_left_out(void **state)
                    "%s: row 1 (line 2), column 1 (a): 'x'" REMEDY);
     expect_refusal(files_text("w.csv", "a;b\n3;0,5\n2;1,5\n1;2,5\n"), NULL, UNRELU_EFORMAT,
                    "%s: row 1 (line 2), column 2 (b): '0,5' is not a number; write numbers with a "
-                   "decimal point and without thousands separators");
+                   "decimal point and without thousands separators; decimal commas are turned by "
+                   "tr ',;' '.,' < FILE");
 #undef REMEDY
 }
 
@@ -368,9 +369,11 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "point and without thousands separators"},
         {"a;b\n1;0,5\n",
          "%s: row 1 (line 2), column 2 (b): '0,5' is not a number; write numbers with a decimal "
-         "point and without thousands separators"},
+         "point and without thousands separators; decimal commas are turned by tr ',;' '.,' < "
+         "FILE"},
         {"1 2\n3 4\n",
-         "%s: row 1 (line 2), column 1 (1 2): '3 4' is not a number; the separator is a comma"},
+         "%s: row 1 (line 2), column 1 (1 2): '3 4' is not a number; the separator is a "
+         "comma; where blanks separate cells: tr -s ' ' ',' < FILE"},
         {"a,b\n1,\x01\x7f"
          "0123456789012345678901234567890123456789\n",
          "%s: row 1 (line 2), column 2 (b): "
@@ -378,7 +381,8 @@ static void wrong_cells_are_refused_with_their_place(void **state)
          "the column out with `columns`, or mark a missing value by an empty cell, NA or NaN"},
         {"a,b\n1,\"2\n3\",4\n",
          "%s: row 1 (line 2), column 2 (b): the quoted cell '2' does not end on its line, or text "
-         "follows its closing quote; line breaks inside cells are not read"},
+         "follows its closing quote; line breaks inside cells are not read, nor cells that blanks "
+         "separate"},
         {"a,b\n1,1e\n",
          "%s: row 1 (line 2), column 2 (b): '1e' is not a number; correct it, leave the column out "
          "with `columns`, or mark a missing value by an empty cell, NA or NaN"},

@@ -9,6 +9,7 @@
 #include "read/csv_preamble.h"
 #include "read/csv_said.h"
 #include "read/csv_texts.h"
+#include "read/csv_total.h"
 #include "read/format.h"
 #include "read/number.h"
 
@@ -264,6 +265,15 @@ static unrelu_status refuse_said(const place *at, const ur_cell *cell, size_t co
                       (const char *)cell->start, label);
 }
 
+static unrelu_status refuse_total(const place *at, const ur_cell *cell)
+{
+    return ur_fail(at->err, UNRELU_EFORMAT,
+                   "%s: row %zu (line %zu) is called '%.*s', and what sums up other rows is no "
+                   "sample: delete that row, or rename it where it is one",
+                   at->source->label, at->row + 1, at->line, (int)(cell->end - cell->start),
+                   (const char *)cell->start);
+}
+
 /* a cell of a column that is not handed out */
 static unrelu_status read_other(const place *at, const unsigned char *s, size_t column,
                                 const unsigned char **next)
@@ -271,6 +281,8 @@ static unrelu_status read_other(const place *at, const unsigned char *s, size_t 
     ur_cell cell = ur_cell_find(s, at->csv->separator);
     size_t of = at->said ? at->source->reading.indicator_of[column] : SIZE_MAX;
     *next = cell.next;
+    if (column == 0 && ur_csv_is_total(&cell))
+        return refuse_total(at, &cell);
     if (of == SIZE_MAX)
         return UNRELU_OK;
     at->said[of] = (unsigned char)ur_csv_said(&at->source->reading, at->csv->c_locale, &cell);
@@ -326,6 +338,26 @@ static unrelu_status apply_row(const place *at, double *out)
     return UNRELU_OK;
 }
 
+static unrelu_status refuse_width(const place *at, size_t cells)
+{
+    size_t width = at->source->width;
+    unsigned char separator = at->csv->separator;
+    int has_header = at->csv->header,
+        is_named = has_header && at->row == 0 && width > 1 && cells == width + 1;
+    char remedy[160] = "";
+    if (is_named)
+        snprintf(remedy, sizeof remedy,
+                 "; where its first cell is a name, as R's write.table has it, give that column a "
+                 "name too, as sed '1s/^/row%s/' FILE does",
+                 separator == '\t'  ? "\\t"
+                 : separator == ';' ? ";"
+                                    : ",");
+    return ur_fail(at->err, UNRELU_EFORMAT,
+                   "%s: row %zu (line %zu) has %zu cell%s, expected %zu as in the %s%s",
+                   at->source->label, at->row + 1, at->line, cells, cells == 1 ? "" : "s", width,
+                   has_header ? "header row" : "first row", remedy);
+}
+
 /* One line from s into out (d); *end is its line feed */
 static unrelu_status read_row(const place *at, const unsigned char *start, double *out,
                               const unsigned char **end)
@@ -347,13 +379,8 @@ static unrelu_status read_row(const place *at, const unsigned char *start, doubl
             if (!next || (*next != separator && *next != '\n'))
                 UR_TRY(read_odd_cell(at, s, to, &out[to], &next));
         }
-        if ((*next == '\n') != (j == last)) {
-            size_t cells = ur_cell_count(start, separator);
-            return ur_fail(at->err, UNRELU_EFORMAT,
-                           "%s: row %zu (line %zu) has %zu cell%s, expected %zu as in the %s",
-                           at->source->label, at->row + 1, at->line, cells, cells == 1 ? "" : "s",
-                           last + 1, at->csv->header ? "header row" : "first row");
-        }
+        if ((*next == '\n') != (j == last))
+            return refuse_width(at, ur_cell_count(start, separator));
         if (j == last) {
             *end = next;
             return at->said ? apply_row(at, out) : UNRELU_OK;

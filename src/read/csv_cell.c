@@ -82,13 +82,67 @@ static int has(const ur_cell *cell, char wanted)
     return memchr(cell->start, wanted, (size_t)(cell->end - cell->start)) != NULL;
 }
 
+/* bytes of what people put around and into numbers, at s; 0: it is none of that */
+static size_t find_dress(const unsigned char *s, const unsigned char *end)
+{
+    static const char *const dresses[] = {",",
+                                          "%",
+                                          "$",
+                                          "=",
+                                          "'",
+                                          "\"",
+                                          "\xe2\x82\xac" /* euro */,
+                                          "\xc2\xa3" /* pound */,
+                                          "\xe2\x88\x92" /* minus */,
+                                          "\xc2\xa0" /* blanks that do not break */,
+                                          "\xe2\x80\xaf"};
+    for (size_t i = 0; i < sizeof dresses / sizeof *dresses; i++) {
+        size_t size = strlen(dresses[i]);
+        if (size <= (size_t)(end - s) && memcmp(s, dresses[i], size) == 0)
+            return size;
+    }
+    return 0;
+}
+
+int ur_cell_is_dressed(const ur_cell *cell)
+{
+    int digits = 0, dressed = 0;
+    for (const unsigned char *s = cell->start; s < cell->end;) {
+        size_t size = find_dress(s, cell->end);
+        dressed |= size > 0;
+        digits |= *s >= '0' && *s <= '9';
+        if (size == 0 && (!*s || !strchr("0123456789+-.eE ", *s)))
+            return 0;
+        s += size ? size : 1;
+    }
+    return digits && dressed;
+}
+
+static const char *comma_remedy(unsigned char separator)
+{
+    return separator == ';'
+               ? "write numbers with a decimal point and without thousands separators; decimal "
+                 "commas are turned by tr ',;' '.,' < FILE"
+           : separator == '\t'
+               ? "the separator is a tab; write numbers with a decimal point and without "
+                 "thousands separators"
+               : "write numbers with a decimal point and without thousands separators";
+}
+
 static const char *remedy(const ur_cell *cell, unsigned char separator)
 {
     int digit = cell->start < cell->end && strchr("+-.0123456789", *cell->start) && *cell->start;
     if (has(cell, '\0'))
         return "the file holds NUL bytes; save it as plain text (UTF-8)";
     if (digit && has(cell, ','))
-        return "write numbers with a decimal point and without thousands separators";
+        return comma_remedy(separator);
+    if (ur_cell_is_dressed(cell))
+        return "write plain numbers such as -1234.5, without percent signs, signs of money, quotes "
+               "or other minus signs, or leave the column out with `columns`";
+    if (digit && has(cell, '|'))
+        return "cells are separated by commas, semicolons or tabs, not by '|'";
+    if (digit && has(cell, ' ') && separator == ',')
+        return "the separator is a comma; where blanks separate cells: tr -s ' ' ',' < FILE";
     if (digit && (has(cell, ' ') || has(cell, ';') || has(cell, '\t')))
         return separator == '\t'  ? "the separator is a tab"
                : separator == ';' ? "the separator is a semicolon"
@@ -125,10 +179,12 @@ unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned ch
                        "(an empty cell, NA or NaN marks a missing one)",
                        where, text);
     case UR_CELL_OPEN:
-        return ur_fail(err, UNRELU_EFORMAT,
-                       "%s: the quoted cell '%s' does not end on its line, or text follows its "
-                       "closing quote; line breaks inside cells are not read",
-                       where, text);
+        return ur_fail(
+            err, UNRELU_EFORMAT,
+            "%s: the quoted cell '%s' does not end on its line, or text follows its "
+            "closing quote; line breaks inside cells are not read, nor cells that blanks "
+            "separate",
+            where, text);
     case UR_CELL_LONG:
         return ur_fail(err, UNRELU_EFORMAT,
                        "%s: '%s' has %zu bytes, where a number takes %d at most; correct it, or "

@@ -47,6 +47,10 @@ char *ur_cell_name(ur_arena *arena, const ur_cell *cell);
 /* cells of the line that starts at s */
 size_t ur_cell_count(const unsigned char *s, unsigned char separator);
 
+/* Whether it is a number to whoever wrote it: 0,5 and 1,000, 78 %, $7.30, ="4.99", '4.99, and with
+ * a minus or blanks of another alphabet. */
+int ur_cell_is_dressed(const ur_cell *cell);
+
 /* The sentence about a cell that is no number; `where` is "file: row 3 (line 4), column 2". */
 unrelu_status ur_cell_refuse(const ur_cell *cell, ur_cell_kind kind, unsigned char separator,
                              const char *where, unrelu_error *err);

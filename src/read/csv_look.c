@@ -30,19 +30,6 @@ typedef struct {
     double last;    /* in it */
 } counts;
 
-/* 0,5 and 1,000: numbers to whoever wrote them. A column of these is not left out, but refused with
- * what to write instead. */
-static int is_number_with_comma(const ur_cell *cell)
-{
-    int comma = 0;
-    for (const unsigned char *s = cell->start; s < cell->end; s++) {
-        if (!*s || !strchr("0123456789+-.,eE", *s))
-            return 0;
-        comma |= *s == ',';
-    }
-    return comma;
-}
-
 /* NaN: missing, or no number */
 static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_t j,
                       const unsigned char **next)
@@ -68,7 +55,7 @@ static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_
     c->silent[j] += says == UR_SAYS_NOTHING;
     c->limits[j] += says == UR_SAYS_BELOW || says == UR_SAYS_ABOVE;
     c->present[j] += kind != UR_CELL_MISSING;
-    c->text[j] += kind == UR_CELL_TEXT && !is_number_with_comma(&cell);
+    c->text[j] += kind == UR_CELL_TEXT && !ur_cell_is_dressed(&cell);
     return kind == UR_CELL_NUMBER ? value : NAN;
 }
 

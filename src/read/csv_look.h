@@ -5,12 +5,13 @@
  * What is looked at is the start of the file, up to UR_LOOK_MOST bytes of whole lines: the decision
  * depends on the file alone. A column is text where more than half of its cells that are not
  * missing, and at least UR_TEXT_LEAST, are neither numbers nor below, above or between limits:
- * single wrong cells in a column of numbers stay an error, and so do numbers with a comma. The
- * first column of a table with a header holds row names where it has no name, or is called rownames
- * or 'Unnamed: 0'; where it is called X and holds whole numbers that increase (R's read.csv calls
- * it so); and where it counts 1, 2, 3, ... over at least UR_COUNTED_LEAST rows. The columns .imp
- * and .id of imputations say which draw a row is of; one without a name, without a cell as well, is
- * what a spreadsheet leaves at the end of lines. Where nothing would be left, nothing is left out.
+ * single wrong cells in a column of numbers stay an error, and so do numbers as people
+ * write them (0,5 and 78 %), with what to write instead. The first column of a table with a header
+ * holds row names where it has no name, or is called rownames or 'Unnamed: 0'; where it is called X
+ * and holds whole numbers that increase (R's read.csv calls it so); and where it counts 1, 2, 3,
+ * ... over at least UR_COUNTED_LEAST rows. The columns .imp and .id of imputations say which draw a
+ * row is of; one without a name, without a cell as well, is what a spreadsheet leaves at the end of
+ * lines. Where nothing would be left, nothing is left out.
  */
 #ifndef UR_CSV_LOOK_H
 #define UR_CSV_LOOK_H

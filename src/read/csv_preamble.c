@@ -122,6 +122,53 @@ static int is_above_names(const ur_csv_lines *text, const unsigned char *line)
            ur_cell_count(below, lines.separator) == width;
 }
 
+/* names in some cells behind the first, and nothing in others: of columns that belong together */
+static int is_of_groups(const ur_csv_lines *text, const unsigned char *line)
+{
+    const unsigned char *next;
+    size_t texts = 0, gaps = 0;
+    for (size_t j = 0;; j++, line = next + 1) {
+        ur_cell_kind kind = kind_of(text, line, &next);
+        if (kind != UR_CELL_TEXT && kind != UR_CELL_MISSING)
+            return 0;
+        texts += kind == UR_CELL_TEXT;
+        gaps += kind == UR_CELL_MISSING && j > 0;
+        if (*next == '\n')
+            return texts > 1 && gaps > 0;
+    }
+}
+
+/* a name in every cell, but for the first; no unit, which mostly have a stroke (mg/l) */
+static int is_full_of_names(const ur_csv_lines *text, const unsigned char *line)
+{
+    const unsigned char *next;
+    for (size_t j = 0;; j++, line = next + 1) {
+        ur_cell_kind kind = kind_of(text, line, &next);
+        if (kind != UR_CELL_TEXT && (j > 0 || kind != UR_CELL_MISSING))
+            return 0;
+        if (memchr(line, '/', (size_t)(next - line)))
+            return 0;
+        if (*next == '\n')
+            return 1;
+    }
+}
+
+/* Whether cells of the line were merged over names: "Site A,,Site B," above "lead,zinc,lead,zinc"
+ */
+static int is_above_groups(const ur_csv_lines *text, const unsigned char *line)
+{
+    ur_csv_lines lines = *text;
+    if (!text->separator)
+        lines.separator = ur_csv_separator(line);
+    const unsigned char *names = find_line(text, behind(text, line)),
+                        *below = names ? find_line(text, behind(text, names)) : NULL;
+    if (!below || !is_of_groups(&lines, line) || !is_full_of_names(&lines, names))
+        return 0;
+    size_t width = ur_cell_count(line, lines.separator);
+    return width == ur_cell_count(names, lines.separator) &&
+           width == ur_cell_count(below, lines.separator) && !is_of_names(&lines, below);
+}
+
 size_t ur_csv_remark(const ur_csv_lines *text)
 {
     static const char excel[] = "sep=";
@@ -135,7 +182,7 @@ size_t ur_csv_remark(const ur_csv_lines *text)
         (line[sizeof excel] == '\n' || line[sizeof excel] == '\r'))
         return size;
     if (*line != '#')
-        return is_above_names(text, line) ? size : 0;
+        return is_above_names(text, line) || is_above_groups(text, line) ? size : 0;
     if (!lines.separator)
         lines.separator = ur_csv_separator(next);
     int names = ur_cell_count(line, lines.separator) == ur_cell_count(next, lines.separator) &&

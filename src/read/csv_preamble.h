@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of a text table that are neither names nor samples: remarks above the table, as the USGS
  * and R write them (a line that starts with #, and Excel's sep=;), titles there, as laboratories do
- * (one text in a line, above a line of names that is as wide as the one below it), and a line of
- * units or formats below the names ("ug/L", "5s 12n"). */
+ * (one text in a line, above a line of names that is as wide as the one below it), names of groups
+ * of columns above their names ("Site A,,Site B,"), and a line of units or formats below the names
+ * ("ug/L", "5s 12n"). */
 #ifndef UR_CSV_PREAMBLE_H
 #define UR_CSV_PREAMBLE_H
 
