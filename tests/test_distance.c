@@ -154,7 +154,7 @@ static void steps_are_the_product_over_the_values_above(void **state)
         largest = fmax(largest, cells[i] == UR_SEEN ? fabs(F - up_to) : 0);
     }
     assert_true(steps.hidings == KINDS && steps.observed == N);
-    assert_true(fabs(ur_steps_distance(&steps, 1.1, 0.9) - largest) < 1e-12);
+    assert_true(fabs(ur_steps_distance(&steps, 1.1, 0.9, NULL) - largest) < 1e-12);
     for (size_t k = 1; k < 20; k++) { /* a quantile: the first value that has the share */
         double share = (double)k / 20, q = ur_steps_quantile(&steps, share);
         if (isnan(q))
@@ -163,6 +163,100 @@ static void steps_are_the_product_over_the_values_above(void **state)
             assert_true(naive_below(column, cells, N, q, 0) < share &&
                         naive_below(column, cells, N, q, 1) >= share - 1e-12);
     }
+}
+
+/* Greenwood's sum by counts: over values above `at`, or from it on, n seen / (known (known -
+ * seen)), known to lie at the value or below */
+static double naive_greenwood(const double *x, const unsigned char *below, size_t n, double at,
+                              int with)
+{
+    double C = 0;
+    for (size_t i = 0; i < n; i++) {
+        double same = 0, known = 0, first = 1;
+        if (below[i] || (with ? x[i] < at : x[i] <= at))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            first = k < i && !below[k] && x[k] == x[i] ? 0 : first;
+            same += !below[k] && x[k] == x[i];
+            known += x[k] <= x[i];
+        }
+        C += first > 0 ? (double)n * same / (known * (known - same)) : 0;
+    }
+    return C;
+}
+
+/* of F, and of 1 - F of the mirror image; all in view, or below one limit, nothing is lacking */
+static void steps_are_known_by_the_formula_of_greenwood(void **state)
+{
+    (void)state;
+    static double x[N * D], known[N + 2], mirrored[N + 2];
+    static unsigned char below[N * D], cells[N], turned[N];
+    double column[N], negative[N];
+    ur_steps steps, other;
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    plant(7, x, below);
+    for (int limits = 0; limits < 3; limits++) { /* none, one, three */
+        for (size_t i = 0; i < N; i++) {
+            double v = i % 3 ? x[i * D] : round(10 * x[i * D]) / 10;
+            cells[i] = limits == 0 ? UR_SEEN : below[i * D] ? UR_BELOW : UR_SEEN;
+            if (limits == 1) {
+                cells[i] = v <= 1 ? UR_BELOW : UR_SEEN;
+                v = fmax(v, 1);
+            }
+            turned[i] = cells[i] == UR_BELOW ? UR_ABOVE : UR_SEEN;
+            column[i] = v;
+            negative[i] = -v;
+        }
+        assert_int_equal(
+            ur_steps_find(&arena, &(ur_known){N, column, NULL, cells, {0}}, &steps, &err),
+            UNRELU_OK);
+        assert_int_equal(
+            ur_steps_find(&arena, &(ur_known){N, negative, NULL, turned, {0}}, &other, &err),
+            UNRELU_OK);
+        ur_steps_known(&steps, known);
+        ur_steps_known(&other, mirrored);
+        size_t first = steps.low[0] == -INFINITY;
+        double least = 1;
+        for (size_t k = first; k < steps.count; k++) {
+            double v = steps.value[k], before = k ? steps.sum[k - 1] : 0;
+            double at = 1 / ((1 + naive_greenwood(column, cells, N, v, 0)) * steps.sum[k]);
+            double under = 1 / ((1 + naive_greenwood(column, cells, N, v, 1)) * before);
+            assert_true(fabs(known[k + 1] - at) < 1e-10);
+            if (before > 0)
+                assert_true(fabs(known[k] - under) < 1e-10);
+            assert_true(fabs(mirrored[other.count - k] - known[k]) < 1e-7); /* Turnbull's to 1e-9 */
+            least = fmin(least, known[k]);
+        }
+        assert_true(limits < 2 ? least > 1 - 1e-12 : least < 0.9);
+    }
+}
+
+/* Of 30 cells and two limits: one set in 77 of a right law had p < 0.05 while how much hides where,
+ * which few cells tell badly, was taken for known. */
+static void few_cells_do_not_make_p_too_large(void **state)
+{
+    enum { SETS = 1000, CELLS = 30 };
+    static const double limits[] = {-1.04, -0.13};
+    double z[CELLS], ks, p, ties;
+    unsigned char cells[CELLS];
+    int small = 0;
+    unrelu_error err = {0};
+    (void)state;
+    skip_sanitized();
+    for (uint64_t run = 0; run < SETS; run++) {
+        ur_random_normals(run, 85, 0, CELLS, z);
+        for (size_t i = 0; i < CELLS; i++) {
+            cells[i] = z[i] <= limits[i % 2] ? UR_BELOW : UR_SEEN;
+            z[i] = fmax(z[i], limits[i % 2]);
+        }
+        const ur_known known = {CELLS, z, NULL, cells, {0}};
+        const ur_judging how = {.d = 1, .columns = &known, .seed = run};
+        assert_int_equal(ur_judge_columns(&how, NULL, &ks, &p, &ties, &err), UNRELU_OK);
+        small += p < 0.05;
+    }
+    if (small < 0.025 * SETS || small > 0.07 * SETS)
+        fail_msg("p < 0.05 in %d of %d sets", small, SETS);
 }
 
 /* ---- cells above limits, and between two ---- */
@@ -284,7 +378,7 @@ static void cells_of_every_kind_do_not_disturb_p(void **state)
 {
     (void)state;
     skip_sanitized();
-    enum { ROWS = 150, COLUMNS = 60 };
+    enum { ROWS = 200, COLUMNS = 60 };
     static double x[ROWS * COLUMNS], upper[ROWS * COLUMNS];
     static unsigned char cells[ROWS * COLUMNS];
     double ks[COLUMNS], p[COLUMNS], ties[COLUMNS], mean = 0;
@@ -418,6 +512,8 @@ int main(void)
         cmocka_unit_test(plain_zeros_give_the_goodness_of_the_model),
         cmocka_unit_test(several_limits_do_not_disturb_p),
         cmocka_unit_test(steps_are_the_product_over_the_values_above),
+        cmocka_unit_test(steps_are_known_by_the_formula_of_greenwood),
+        cmocka_unit_test(few_cells_do_not_make_p_too_large),
         cmocka_unit_test(visits_of_patients_have_the_published_masses),
         cmocka_unit_test(masses_are_the_maximum_of_the_likelihood),
         cmocka_unit_test(cells_of_every_kind_do_not_disturb_p),

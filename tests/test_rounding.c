@@ -157,7 +157,7 @@ static void distances_are_those_at_the_edges(void **state)
             below += c.x[i] < edge;
         largest = fmax(largest, fabs(below / n - ur_normal_cdf((edge - 39) / 6)));
     }
-    assert_near(ur_steps_distance(&steps, 39, 6), largest, 1e-12);
+    assert_near(ur_steps_distance(&steps, 39, 6, NULL), largest, 1e-12);
     assert_true(largest > 0.05);
 }
 
@@ -173,14 +173,15 @@ static void edges_at_limits_are_not_known(void **state)
     double b = 5, scale = 1, top = 1 - ur_normal_cdf(0.5);
     (void)state;
     /* 0.25 is below F(4.5) = 0.31; 0.5 lies between that and F(5.5) = 0.69 */
-    assert_near(ur_steps_distance(&s, b, scale), fmax(top, ur_normal_cdf(-0.5) - 0.25), 1e-15);
+    assert_near(ur_steps_distance(&s, b, scale, NULL), fmax(top, ur_normal_cdf(-0.5) - 0.25),
+                1e-15);
     sum[0] = 0.9;
-    assert_near(ur_steps_distance(&s, b, scale), fmax(top, 0.9 - ur_normal_cdf(0.5)), 1e-15);
+    assert_near(ur_steps_distance(&s, b, scale, NULL), fmax(top, 0.9 - ur_normal_cdf(0.5)), 1e-15);
     low[1] = value[1] = 6; /* at 5 or at 5.5 */
     sum[0] = 0.1;
-    assert_near(ur_steps_distance(&s, b, scale), ur_normal_cdf(0) - 0.1, 1e-15);
+    assert_near(ur_steps_distance(&s, b, scale, NULL), ur_normal_cdf(0) - 0.1, 1e-15);
     low[1] = value[1] = 7; /* from 5.5 to 6.5 */
-    assert_near(ur_steps_distance(&s, b, scale), ur_normal_cdf(1.5) - 0.1, 1e-15);
+    assert_near(ur_steps_distance(&s, b, scale, NULL), ur_normal_cdf(1.5) - 0.1, 1e-15);
 }
 
 static void right_laws_that_are_rounded_are_not_poor(void **state)

@@ -668,7 +668,8 @@ typedef struct {
     double *ks, *ks_p;           /* d: largest distance of the distribution functions over
                                     all values that were seen (of rounded ones at the edges of
                                     their rounding alone); the share of simulated samples, rounded
-                                    and fitted again likewise, with a larger one */
+                                    and fitted again likewise, with a larger one, distances
+                                    counting less where cells hide by several limits */
     double *ties;                /* d: share of uncensored cells whose value occurs again */
     /* Of each pair that the options name: a cut of each column parts the rows into four, both above
      * it, the first alone, the second alone, neither; of three such cuts, at quarters, the one

@@ -49,7 +49,7 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
     if (s->how->look)
         s->how->look(s->how->context, j, &steps);
     int is_known = scale > 0 && scale < INFINITY && isfinite(b);
-    s->ks[j] = is_known ? ur_steps_distance(&steps, b, scale) : NAN;
+    s->ks[j] = is_known ? ur_steps_distance(&steps, b, scale, NULL) : NAN;
     s->ks_p[j] = NAN;
     s->ties[j] = steps.seen > 0 ? (steps.seen - steps.alone) / steps.seen : NAN;
     if (isnan(s->ks[j]))
@@ -61,7 +61,9 @@ static unrelu_status compare(void *context, size_t j, unrelu_error *err)
         s->tests[j].gamma = (b - limit) / scale;
         return UNRELU_OK;
     }
-    const ur_pattern_test test = {&steps, s->ks[j], b, scale, fitted, j};
+    double distance;
+    UR_TRY(ur_steps_known_distance(&steps, b, scale, &distance, err));
+    const ur_pattern_test test = {&steps, distance, b, scale, fitted, j};
     return ur_pattern_p(&test, s->how->runs, s->how->seed, &s->ks_p[j], err);
 }
 

@@ -247,7 +247,7 @@ static void judge(tale *t, const unrelu_gaussian *m, size_t i, size_t observed)
         below++;
     const ur_steps steps =
         steps_of(t, t->value + below, t->count[i] - below, (double)observed, limit);
-    t->distance[i] = ur_steps_distance(&steps, b, s);
+    t->distance[i] = ur_steps_distance(&steps, b, s, NULL);
     int by_chance = t->glance->stride > 1 && t->distance[i] * sqrt(seen) < BEYOND_CHANCE;
     if (ur_judge_is_far(t->distance[i], seen) && !by_chance && !(m->flags[i] & UNRELU_FLAG_MISFIT))
         t->seen[i].flags |= UNRELU_FLAG_MISFIT;

@@ -35,7 +35,7 @@ unrelu_status ur_distance_tests(ur_distance_test *tests, size_t count, size_t ru
 /* --- pattern_null.c: the same for a column whose cells have several limits --- */
 typedef struct {
     const ur_steps *steps;
-    double distance, b, s; /* of the steps from N(b, s^2) */
+    double distance, b, s; /* of the steps from N(b, s^2), as of ur_steps_known_distance */
     int fitted;            /* b and s are estimates from these samples */
     uint64_t stream;       /* of random numbers: one for each column */
 } ur_pattern_test;

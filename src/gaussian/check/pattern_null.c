@@ -7,6 +7,13 @@
  * they are a maximum of the likelihood); what is left over is seen. So no limit of a cell that was
  * seen need be known.
  *
+ * Of few cells these chances are known badly, and a column whose limits hide more by chance is far
+ * from its law for that reason: p would be too large (one in 40 below .05 at 30 cells, of two
+ * limits). Distances are therefore multiplied by how well the steps are known at their place
+ * (steps_known.c), which makes their law depend little on what hides where (with one limit it does
+ * not change them); and simulated columns draw how they hide evenly, not at random, as a design has
+ * it.
+ *
  * sqrt n D has a law that depends on n little (Stephens 1974): beyond what has 400 values seen,
  * smaller columns are simulated. A run stops where enough are as far, with p = r / runs, which is
  * as valid (Besag and Clifford 1991). */
@@ -178,6 +185,7 @@ static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test 
     ur_random_normals(seed, test->stream, run * n, n, x);
     ur_random_uniforms(seed, test->stream, run * n, n, u);
     for (size_t i = 0; i < n; i++) {
+        u[i] = ((double)i + u[i]) / (double)n;
         upper[i] = NAN;
         x[i] = p->b + p->scale * x[i];
         state[i] = hide(p, u[i], &x[i], &upper[i]);
@@ -190,7 +198,7 @@ static unrelu_status simulate(const pattern *p, size_t n, const ur_pattern_test 
     if (p->rounding)
         steps.rounding = *p->rounding;
     if (fit.margin.s > 0 && isfinite(fit.margin.b) && steps.count > 0)
-        *distance = ur_steps_distance(&steps, fit.margin.b, fit.margin.s);
+        UR_TRY(ur_steps_known_distance(&steps, fit.margin.b, fit.margin.s, distance, err));
     return UNRELU_OK;
 }
 

@@ -169,16 +169,16 @@ static void ends_of(const ur_steps *s, size_t k, double *low, double *high)
 
 /* Between the end of a mass and the beginning of the next, F_n is the sum S so far: of all x there
  * the ends say most, by S - F(end) and F(beginning) - S. */
-double ur_steps_distance(const ur_steps *steps, double b, double s)
+double ur_steps_distance(const ur_steps *steps, double b, double s, const double *known)
 {
     double largest = 0, before = 0, low, high;
     for (size_t k = 0; k < steps->count; k++) {
         ends_of(steps, k, &low, &high);
         double F = ur_normal_cdf((low - b) / s);
-        largest = fmax(largest, F - before);
+        largest = fmax(largest, (F - before) * (known ? known[k] : 1));
         F = high > low ? ur_normal_cdf((high - b) / s) : F;
         before = steps->sum[k];
-        largest = fmax(largest, before - F);
+        largest = fmax(largest, (before - F) * (known ? known[k + 1] : 1));
     }
     return steps->count ? largest : NAN;
 }

@@ -47,10 +47,19 @@ double ur_steps_up_to(const ur_steps *steps, double x);
 double ur_steps_quantile(const ur_steps *steps, double share);
 /* the largest distance from the distribution function of N(b, s^2) where that of the steps is
  * known: on both sides of each value and of each gap, of rounded values at the edges of their
- * cells; NaN without a step */
-double ur_steps_distance(const ur_steps *steps, double b, double s);
+ * cells; NaN without a step. known: NULL, or what distances are multiplied by, as of
+ * ur_steps_known */
+double ur_steps_distance(const ur_steps *steps, double b, double s, const double *known);
 /* cells lie below one limit at most, which is below all values, and hide in no other way */
 int ur_steps_one_limit(const ur_steps *steps);
+
+/* --- steps_known.c --- */
+/* known: count + 1, before the first step and after each: what a distance there is multiplied by so
+ * that cells which hide around it do not change its law; 1 where none does, else less */
+void ur_steps_known(const ur_steps *steps, double *known);
+/* the largest distance, each multiplied by what is known at its place: what p is of */
+unrelu_status ur_steps_known_distance(const ur_steps *steps, double b, double s, double *distance,
+                                      unrelu_error *err);
 
 /* --- turnbull.c --- */
 /* The steps of `count` values (increasing) and the hidings that `out` has, taken from arena. */

@@ -315,7 +315,7 @@ static unrelu_status judge(void *context, size_t i, unrelu_error *err)
     if (!(margin->s > 0 && isfinite(margin->s) && isfinite(margin->b)))
         return UNRELU_OK;
     UR_TRY(ur_steps_find(&arena, &known, &steps, err));
-    if (ur_judge_is_far(ur_steps_distance(&steps, margin->b, margin->s), steps.seen))
+    if (ur_judge_is_far(ur_steps_distance(&steps, margin->b, margin->s, NULL), steps.seen))
         w->model->flags[i] |= UNRELU_FLAG_MISFIT;
     return UNRELU_OK;
 }
