@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "read/bytes.h"
 #include "read/csv_cell.h"
+#include "read/csv_long.h"
 #include "read/csv_look.h"
 #include "read/csv_preamble.h"
 #include "read/csv_said.h"
@@ -737,6 +738,8 @@ static unrelu_status read_head(unrelu_source *source, csv_state *csv, int tabs, 
     UR_TRY(ur_arena_status(&arena, err));
     if (csv->header)
         UR_TRY(read_header(source, csv, unnamed, &names, err));
+    if (csv->header && !columns)
+        UR_TRY(ur_csv_refuse_long(source->label, names, width, err));
     UR_TRY(read_ahead(csv, err));
     ur_look look = {
         .lines = lines_of(csv, source), .width = width, .names = names, .unnamed = unnamed};

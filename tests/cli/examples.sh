@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # examples.sh UNRELU EXAMPLES [PAGE.md...]: pastes every example of --help, command by command, and every line of the
-# pages' blocks that starts with "unrelu " or "$ ", into a copy of the folder EXAMPLES. All must succeed.
+# pages' blocks that starts with "unrelu ", "awk " or "$ ", into a copy of the folder EXAMPLES. All must succeed.
 set -u
 
 unrelu=$(realpath "$1")
@@ -47,7 +47,7 @@ for command in $commands; do
     paste_all "$command --help" < "$work/lines"
 done
 for page in "${pages[@]}"; do
-    awk '/^```/ { inside = !inside; next } inside && /^(\$ |unrelu )/ { sub(/^\$ /, ""); print }' "$page" |
+    awk '/^```/ { inside = !inside; next } inside && /^(\$ |unrelu |awk )/ { sub(/^\$ /, ""); print }' "$page" |
         sed 's/  *# .*//' | shorter > "$work/lines"
     [ -s "$work/lines" ] || { echo "$page has no command"; exit 1; }
     paste_all "${page##*/}" < "$work/lines"
