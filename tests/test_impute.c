@@ -30,6 +30,20 @@ static unrelu_gaussian *make_model(size_t d, const double *b, const double *sigm
     return m;
 }
 
+/* bit by bit what went to the file */
+static void expect_the_same_in_memory(const unrelu_gaussian *m, unrelu_source *samples,
+                                      const unrelu_impute_options *options, const table *file)
+{
+    unrelu_impute_report report;
+    unrelu_error err = {0};
+    double *x = malloc(file->n * file->d * sizeof *x);
+    assert_non_null(x);
+    must(unrelu_gaussian_impute_memory(m, samples, options, x, NULL, &report, &err), &err);
+    assert_int_equal(report.written, file->n);
+    assert_memory_equal(x, file->x, file->n * file->d * sizeof *x);
+    free(x);
+}
+
 static unrelu_status try_impute(const unrelu_gaussian *m, const double *x, size_t n, size_t width,
                                 unrelu_impute_options options, int threads, table *out,
                                 unrelu_error *err)
@@ -40,13 +54,14 @@ static unrelu_status try_impute(const unrelu_gaussian *m, const double *x, size_
     must(unrelu_source_memory(x, n, width, NULL, &samples, err), err);
     unrelu_status status =
         unrelu_gaussian_impute(m, samples, &options, files_path("out.npy"), &exec, &report, err);
-    unrelu_source_close(samples);
     if (status == UNRELU_OK) {
         *out = table_of(files_path("out.npy"), NULL);
         assert_int_equal(report.rows, n);
         assert_int_equal(report.written, out->n);
         assert_int_equal(out->n, n * (options.draws ? options.draws : 1));
+        expect_the_same_in_memory(m, samples, &options, out);
     }
+    unrelu_source_close(samples);
     return status;
 }
 

@@ -463,6 +463,12 @@ UNRELU_API unrelu_status unrelu_gaussian_save(const unrelu_gaussian *model, cons
                                               unrelu_error *err);
 UNRELU_API unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian **model,
                                               unrelu_error *err);
+/* The same as a file in memory, to be freed by unrelu_free, and back. So it is with every _pack and
+ * _unpack below. */
+UNRELU_API unrelu_status unrelu_gaussian_pack(const unrelu_gaussian *model, void **bytes,
+                                              size_t *size, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_gaussian_unpack(const void *bytes, size_t size,
+                                                unrelu_gaussian **model, unrelu_error *err);
 
 /* Sets mean, sd, median, quantiles, ucl95, rectified_mean and their intervals anew, for another
  * level; fits have set those of 0.95. The power of Box-Cox is taken as known. */
@@ -788,6 +794,13 @@ UNRELU_API unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model,
                                                 const char *path, const unrelu_exec *exec,
                                                 unrelu_impute_report *report, unrelu_error *err);
 
+/* The same into x, which has room for all rows of the columns of the model in the order of the
+ * samples, draw after draw: draws x n x d, or n x d. What it holds where the call fails is not
+ * said. */
+UNRELU_API unrelu_status unrelu_gaussian_impute_memory(
+    const unrelu_gaussian *model, unrelu_source *samples, const unrelu_impute_options *options,
+    double *x, const unrelu_exec *exec, unrelu_impute_report *report, unrelu_error *err);
+
 /* ---- summaries of shards ----------------------------------------------------------- */
 
 typedef struct unrelu_summary unrelu_summary;
@@ -803,6 +816,10 @@ UNRELU_API unrelu_status unrelu_summary_load(const char *path, unrelu_summary **
                                              unrelu_error *err);
 UNRELU_API unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
                                              unrelu_error *err);
+UNRELU_API unrelu_status unrelu_summary_pack(const unrelu_summary *summary, void **bytes,
+                                             size_t *size, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_summary_unpack(const void *bytes, size_t size, unrelu_summary **out,
+                                               unrelu_error *err);
 /* into += from; both must be of the same columns, limits and activation. Where they have different
  * numbers of groups, into has one then. */
 UNRELU_API unrelu_status unrelu_summary_merge(unrelu_summary *into, const unrelu_summary *from,
@@ -1033,6 +1050,10 @@ UNRELU_API unrelu_status unrelu_certify(const unrelu_network *network, unrelu_so
 UNRELU_API void unrelu_network_free(unrelu_network *model); /* takes NULL */
 UNRELU_API unrelu_status unrelu_network_save(const unrelu_network *model, const char *path,
                                              unrelu_error *err);
+UNRELU_API unrelu_status unrelu_network_pack(const unrelu_network *model, void **bytes,
+                                             size_t *size, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_network_unpack(const void *bytes, size_t size,
+                                               unrelu_network **model, unrelu_error *err);
 /* a file of ours, or weights of PyTorch, .safetensors or .npz: docs/formats.md */
 UNRELU_API unrelu_status unrelu_network_load(const char *path, unrelu_network **model,
                                              unrelu_error *err);
@@ -1162,6 +1183,10 @@ UNRELU_API unrelu_status unrelu_mixture_save(const unrelu_mixture *model, const 
                                              unrelu_error *err);
 UNRELU_API unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture **model,
                                              unrelu_error *err);
+UNRELU_API unrelu_status unrelu_mixture_pack(const unrelu_mixture *model, void **bytes,
+                                             size_t *size, unrelu_error *err);
+UNRELU_API unrelu_status unrelu_mixture_unpack(const void *bytes, size_t size,
+                                               unrelu_mixture **model, unrelu_error *err);
 /* samples with noise, by unrelu_sampler_draw: x is rows x d */
 UNRELU_API unrelu_status unrelu_mixture_sampler(const unrelu_mixture *model, uint64_t seed,
                                                 unrelu_sampler **out, unrelu_error *err);

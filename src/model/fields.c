@@ -254,11 +254,11 @@ int ur_field_show(const ur_fields *t, const ur_field *f, const void *model, unre
 
 /* ---- files ---- */
 
-unrelu_status ur_model_create(const char *path, const char *kind, ur_npz_writer **out,
+unrelu_status ur_model_create(const ur_npz_target *to, const char *kind, ur_npz_writer **out,
                               unrelu_error *err)
 {
     char by[48];
-    UR_TRY(ur_npz_writer_open(path, out, err));
+    UR_TRY(ur_npz_writer_to(to, out, err));
     snprintf(by, sizeof by, "unrelu %s", unrelu_version());
     ur_npz_add_string(*out, "kind", kind);
     ur_npz_add_integer(*out, "format", UR_FORMAT);
@@ -289,11 +289,12 @@ unrelu_status ur_format_check(ur_npz *npz, const char *path, int *format, unrelu
     return UNRELU_OK;
 }
 
-unrelu_status ur_model_open(ur_arena *arena, const char *path, const char *kind, ur_npz **out,
-                            unrelu_error *err)
+unrelu_status ur_model_open(ur_arena *arena, const ur_npz_origin *from, const char *kind,
+                            ur_npz **out, unrelu_error *err)
 {
     const char *is, *what = strcmp(kind, "summary") == 0 ? "summary" : "model";
-    UR_TRY(ur_npz_open(path, arena, out, err));
+    const char *path = from->path;
+    UR_TRY(ur_npz_open_from(from, arena, out, err));
     ur_npz *npz = *out;
     if (!ur_npz_has(npz, "kind"))
         return ur_fail(err, UNRELU_EFORMAT,

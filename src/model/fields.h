@@ -83,14 +83,14 @@ unrelu_status ur_fields_load(ur_npz *npz, const char *path, const ur_fields *tab
 /* field f as what unrelu_model_at shows; 0 where the model does not have it */
 int ur_field_show(const ur_fields *table, const ur_field *f, const void *model, unrelu_array *out);
 
-/* Opens a file to be written, with kind, format and written_by in it. */
-unrelu_status ur_model_create(const char *path, const char *kind, ur_npz_writer **out,
+/* Opens a file, or memory, to be written, with kind, format and written_by in it. */
+unrelu_status ur_model_create(const ur_npz_target *to, const char *kind, ur_npz_writer **out,
                               unrelu_error *err);
 /* Closes it: written where status is OK, else gone. Returns the first failure. */
 unrelu_status ur_model_commit(ur_npz_writer *w, unrelu_status status, unrelu_error *err);
 /* Opens a file of this kind and of a format that is known; it is closed with the arena. */
-unrelu_status ur_model_open(ur_arena *arena, const char *path, const char *kind, ur_npz **out,
-                            unrelu_error *err);
+unrelu_status ur_model_open(ur_arena *arena, const ur_npz_origin *from, const char *kind,
+                            ur_npz **out, unrelu_error *err);
 /* refuses a newer one; format may be NULL */
 unrelu_status ur_format_check(ur_npz *npz, const char *path, int *format, unrelu_error *err);
 

@@ -40,6 +40,15 @@ static unrelu_status fail_memory(const char *label, unrelu_error *err)
     return ur_fail(err, UNRELU_ENOMEM, "not enough memory to unpack %s", label);
 }
 
+static unrelu_status refuse(zip_error_t *error, const char *label, unrelu_error *err)
+{
+    return is_memory(error)
+               ? fail_memory(label, err)
+               : ur_fail(err, UNRELU_EFORMAT,
+                         "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
+                         zip_error_strerror(error));
+}
+
 unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
                               unrelu_error *err)
 {
@@ -57,14 +66,27 @@ unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *o
         return check_members(out, label, err);
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    unrelu_status status =
-        is_memory(&error)
-            ? fail_memory(label, err)
-            : ur_fail(err, UNRELU_EFORMAT,
-                      "%s is not a readable .npz archive (%s); write it with numpy.savez", label,
-                      zip_error_strerror(&error));
+    unrelu_status status = refuse(&error, label, err);
     zip_error_fini(&error);
     close(fd);
+    return status;
+}
+
+unrelu_status ur_archive_of(const void *bytes, size_t size, const char *label, ur_archive *out,
+                            unrelu_error *err)
+{
+    zip_error_t error;
+    zip_error_init(&error);
+    memset(out, 0, sizeof *out);
+    out->file_size = size;
+    errno = 0;
+    zip_source_t *source = zip_source_buffer_create(bytes, size, 0, &error);
+    if (source)
+        out->zip = zip_open_from_source(source, ZIP_RDONLY, &error);
+    unrelu_status status = out->zip ? check_members(out, label, err) : refuse(&error, label, err);
+    if (source && !out->zip)
+        zip_source_free(source);
+    zip_error_fini(&error);
     return status;
 }
 

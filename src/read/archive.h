@@ -23,6 +23,9 @@ typedef struct {
 /* label: how messages name the file */
 unrelu_status ur_archive_open(const char *path, const char *label, ur_archive *out,
                               unrelu_error *err);
+/* the same of bytes that live as long as the archive is open */
+unrelu_status ur_archive_of(const void *bytes, size_t size, const char *label, ur_archive *out,
+                            unrelu_error *err);
 void ur_archive_close(ur_archive *archive); /* a zeroed one is fine */
 /* index of NAME.npy (or NAME itself), or -1 */
 zip_int64_t ur_archive_find(const ur_archive *archive, const char *name);

@@ -31,20 +31,28 @@ static void close_npz(void *npz)
     ur_archive_close(&((ur_npz *)npz)->archive);
 }
 
-static unrelu_status open_any(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
+static unrelu_status open_any(const ur_npz_origin *from, ur_arena *arena, ur_npz **out,
+                              unrelu_error *err)
 {
     ur_npz *npz = *out = ur_take(arena, 1, sizeof *npz);
     ur_arena_adopt(arena, npz, close_npz);
-    const char *copy = ur_take_copy(arena, path);
+    const char *copy = ur_take_copy(arena, from->path);
     UR_TRY(ur_arena_status(arena, err));
     npz->path = copy;
-    return ur_archive_open(path, path, &npz->archive, err);
+    return from->bytes ? ur_archive_of(from->bytes, from->size, copy, &npz->archive, err)
+                       : ur_archive_open(copy, copy, &npz->archive, err);
+}
+
+unrelu_status ur_npz_open_from(const ur_npz_origin *from, ur_arena *arena, ur_npz **out,
+                               unrelu_error *err)
+{
+    UR_TRY(open_any(from, arena, out, err));
+    return ur_archive_check_expansion(&(*out)->archive, from->path, err);
 }
 
 unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err)
 {
-    UR_TRY(open_any(path, arena, out, err));
-    return ur_archive_check_expansion(&(*out)->archive, path, err);
+    return ur_npz_open_from(&(ur_npz_origin){.path = path}, arena, out, err);
 }
 
 int ur_npz_has(const ur_npz *npz, const char *name)
@@ -325,7 +333,8 @@ unrelu_status unrelu_file_kind(const char *path, char *kind, size_t size, unrelu
         snprintf(kind, size, "network");
         return UNRELU_OK;
     }
-    UR_TRY(open_any(path, &arena, &npz, err)); /* samples may be packed as they like */
+    UR_TRY(open_any(&(ur_npz_origin){.path = path}, &arena, &npz,
+                    err)); /* samples may be packed as they like */
     if (!ur_npz_has(npz, "kind"))
         text = ur_npz_has_layers(npz) ? "network" : "";
     else

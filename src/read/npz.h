@@ -10,6 +10,15 @@ typedef struct ur_npz ur_npz;
 /* Closed with the arena. An archive that unpacks to far more than it is (base/limits.h) is refused:
  * its arrays are read whole. */
 unrelu_status ur_npz_open(const char *path, ur_arena *arena, ur_npz **out, unrelu_error *err);
+/* the same of a file, or, where bytes is not NULL, of memory that lives as long as the arena, which
+ * messages call `path` */
+typedef struct {
+    const char *path;
+    const void *bytes;
+    size_t size;
+} ur_npz_origin;
+unrelu_status ur_npz_open_from(const ur_npz_origin *from, ur_arena *arena, ur_npz **out,
+                               unrelu_error *err);
 int ur_npz_has(const ur_npz *npz, const char *name);
 size_t ur_npz_count(const ur_npz *npz);
 /* of the i-th array, without .npy; in the arena */

@@ -38,8 +38,11 @@ typedef struct member {
 
 struct ur_npz_writer {
     ur_arena arena; /* of members and of what was copied */
-    ur_file *file;
+    ur_file *file;  /* NULL: memory */
     const char *path;
+    ur_npz_target to;
+    unsigned char *bytes;
+    size_t room;
     member *first, **end; /* a list, and where the next one is linked in */
     size_t count;
     uint64_t written;
@@ -47,17 +50,22 @@ struct ur_npz_writer {
     unrelu_error failure;
 };
 
-unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err)
+unrelu_status ur_npz_writer_to(const ur_npz_target *to, ur_npz_writer **out, unrelu_error *err)
 {
     *out = NULL;
+    if (!to->path) {
+        *to->bytes = NULL;
+        *to->size = 0;
+    }
     ur_npz_writer *w = ur_alloc(1, sizeof *w);
     if (!w)
         return ur_fail_memory(err, 1, "archive writer");
-    w->path = ur_take_copy(&w->arena, path);
+    w->to = *to;
+    w->path = to->path ? ur_take_copy(&w->arena, to->path) : "memory";
     w->end = &w->first;
     unrelu_status status = ur_arena_status(&w->arena, err);
-    if (status == UNRELU_OK)
-        status = ur_file_open(path, 0, &w->file, err);
+    if (status == UNRELU_OK && to->path)
+        status = ur_file_open(to->path, 0, &w->file, err);
     if (status == UNRELU_OK)
         *out = w;
     else
@@ -65,11 +73,17 @@ unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_e
     return status;
 }
 
+unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err)
+{
+    return ur_npz_writer_to(&(ur_npz_target){.path = path}, out, err);
+}
+
 void ur_npz_abort(ur_npz_writer *w)
 {
     if (!w)
         return;
     ur_file_abort(w->file);
+    ur_free(w->bytes);
     ur_arena_end(&w->arena);
     ur_free(w);
 }
@@ -321,11 +335,42 @@ static void make_end(record *r, uint64_t count, uint64_t start, uint64_t size)
     add_fields(r, sizeof end / sizeof *end, end);
 }
 
+/* behind what there is already; w->written is below w->room */
+static unrelu_status append(ur_npz_writer *w, const void *bytes, size_t size)
+{
+    size_t used = (size_t)w->written;
+    if (size > w->room - used) {
+        size_t more = size > w->room ? size : w->room; /* twice as much, at least */
+        unsigned char *grown =
+            more > SIZE_MAX - w->room ? NULL : ur_resize(w->bytes, w->room + more);
+        if (!grown)
+            return ur_fail_memory(&w->failure, w->room, "bytes of an archive, and more");
+        w->bytes = grown;
+        w->room += more;
+    }
+    if (size > 0)
+        memcpy(w->bytes + used, bytes, size);
+    return UNRELU_OK;
+}
+
 static void put(ur_npz_writer *w, const void *bytes, size_t size)
 {
     if (!w->failed)
-        w->failed = ur_file_write(w->file, bytes, size, &w->failure);
+        w->failed =
+            w->file ? ur_file_write(w->file, bytes, size, &w->failure) : append(w, bytes, size);
     w->written += size;
+}
+
+static unrelu_status hand_over(ur_npz_writer *w, unrelu_error *err)
+{
+    ur_file *file = w->file;
+    w->file = NULL;
+    if (file)
+        return ur_file_commit(file, err);
+    *w->to.bytes = w->bytes;
+    *w->to.size = (size_t)w->written;
+    w->bytes = NULL;
+    return UNRELU_OK;
 }
 
 static void write_member(ur_npz_writer *w, member *m)
@@ -347,7 +392,8 @@ unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err)
     uint64_t total = 22; /* what the whole archive takes, for the message of a full disk */
     for (const member *m = w->first; m; m = m->next)
         total += member_size(m) + LOCAL_SIZE + ENTRY_SIZE + 2 * strlen(m->name);
-    ur_file_expect(w->file, total);
+    if (w->file)
+        ur_file_expect(w->file, total);
     if (!w->failed)
         w->failed = ur_arena_status(&w->arena, &w->failure);
     for (member *m = w->first; m && !w->failed; m = m->next)
@@ -360,12 +406,10 @@ unrelu_status ur_npz_commit(ur_npz_writer *w, unrelu_error *err)
     make_end(&r, w->count, start, w->written - start);
     put(w, r.bytes, r.size);
     unrelu_status status = w->failed;
-    if (status) {
+    if (status)
         ur_fail(err, status, "%s", w->failure.text);
-    } else {
-        status = ur_file_commit(w->file, err);
-        w->file = NULL;
-    }
+    else
+        status = hand_over(w, err);
     ur_npz_abort(w);
     return status;
 }

@@ -14,6 +14,15 @@ size_t ur_npy_header(char out[UR_NPY_HEADER_MOST], const char *descr, size_t ndi
 
 typedef struct ur_npz_writer ur_npz_writer;
 
+/* Where an archive goes: a file, or, where path is NULL, memory that commit hands out, to be freed
+ * by unrelu_free. */
+typedef struct {
+    const char *path;
+    void **bytes;
+    size_t *size;
+} ur_npz_target;
+
+unrelu_status ur_npz_writer_to(const ur_npz_target *to, ur_npz_writer **out, unrelu_error *err);
 unrelu_status ur_npz_writer_open(const char *path, ur_npz_writer **out, unrelu_error *err);
 /* <f8, C order; ndim 0 to 4. The first failure is kept and returned by commit, so that a
  * caller may add array after array and look once. */

@@ -382,7 +382,8 @@ static unrelu_status set_parameters(imputation *p, size_t count, unrelu_error *e
     return UNRELU_OK;
 }
 
-static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path,
+/* to the file, or to x where that is not NULL */
+static unrelu_status write_all(imputation *p, unrelu_source *samples, const char *path, double *x,
                                const unrelu_exec *exec, unrelu_error *err)
 {
     ur_filled_table *table = NULL;
@@ -393,14 +394,18 @@ static unrelu_status write_all(imputation *p, unrelu_source *samples, const char
         return ur_fail(err, UNRELU_EUSAGE, "%zu draws of %zu rows are too many", p->draws, p->n);
     const ur_table_shape shape = {p->n, p->d, p->names, p->options.draws,
                                   p->options.spreadsheet_safe};
-    UR_TRY(ur_filled_open(path, &shape, samples, p->arena, &table, err));
+    if (!x)
+        UR_TRY(ur_filled_open(path, &shape, samples, p->arena, &table, err));
     for (; p->first < p->draws; p->first += p->batch) {
         size_t count = p->draws - p->first < p->batch ? p->draws - p->first : p->batch;
         UR_TRY(set_parameters(p, count, err));
         UR_TRY(ur_each(exec, "imputing", blocks, fill_block, p, err));
-        UR_TRY(ur_filled_write(table, p->out, p->first, count, err));
+        if (x)
+            memcpy(x + p->first * p->n * p->d, p->out, count * p->n * p->d * sizeof *x);
+        else
+            UR_TRY(ur_filled_write(table, p->out, p->first, count, err));
     }
-    return ur_filled_commit(table, err);
+    return x ? UNRELU_OK : ur_filled_commit(table, err);
 }
 
 /* Where the file has more columns than the model, those of the model alone are read. */
@@ -463,10 +468,10 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     return UNRELU_OK;
 }
 
-unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source *samples,
-                                     const unrelu_impute_options *options, const char *path,
-                                     const unrelu_exec *exec, unrelu_impute_report *report,
-                                     unrelu_error *err)
+static unrelu_status impute(const unrelu_gaussian *model, unrelu_source *samples,
+                            const unrelu_impute_options *options, const char *path, double *x,
+                            const unrelu_exec *exec, unrelu_impute_report *report,
+                            unrelu_error *err)
 {
     UR_ARENA(arena);
     unrelu_impute_report unused;
@@ -485,7 +490,7 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
     UR_TRY(ur_impute_check(model, err));
     UR_TRY(choose_columns(&p, &samples, err));
     UR_TRY(prepare(&p, samples, exec, err));
-    UR_TRY(write_all(&p, samples, path, exec, err));
+    UR_TRY(write_all(&p, samples, path, x, exec, err));
     *report = (unrelu_impute_report){.rows = p.n, .written = p.draws * p.n};
     for (size_t i = 0; i < p.n * p.d; i++) {
         unsigned char state = p.cells.state[i];
@@ -493,4 +498,20 @@ unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source
         report->censored += state != UR_MISSING && state != UR_SEEN;
     }
     return UNRELU_OK;
+}
+
+unrelu_status unrelu_gaussian_impute(const unrelu_gaussian *model, unrelu_source *samples,
+                                     const unrelu_impute_options *options, const char *path,
+                                     const unrelu_exec *exec, unrelu_impute_report *report,
+                                     unrelu_error *err)
+{
+    return impute(model, samples, options, path, NULL, exec, report, err);
+}
+
+unrelu_status unrelu_gaussian_impute_memory(const unrelu_gaussian *model, unrelu_source *samples,
+                                            const unrelu_impute_options *options, double *x,
+                                            const unrelu_exec *exec, unrelu_impute_report *report,
+                                            unrelu_error *err)
+{
+    return impute(model, samples, options, NULL, x, exec, report, err);
 }

@@ -166,10 +166,10 @@ unrelu_status ur_gaussian_put(ur_npz_writer *w, const unrelu_gaussian *m, unrelu
     return put_flags(w, m, err);
 }
 
-unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, unrelu_error *err)
+static unrelu_status save(const unrelu_gaussian *m, const ur_npz_target *to, unrelu_error *err)
 {
     ur_npz_writer *w = NULL;
-    UR_TRY(ur_model_create(path, "rectified-gaussian", &w, err));
+    UR_TRY(ur_model_create(to, "rectified-gaussian", &w, err));
     ur_npz_add_strings(w, "names", m->names, m->d);
     ur_seed_save(w, m->seed);
     if (*m->activation)
@@ -366,13 +366,14 @@ static unrelu_status get_activation(ur_npz *npz, const char *path, unrelu_gaussi
     return ur_gaussian_set_activation(m, inverse, slope, err);
 }
 
-static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *err)
+static unrelu_status load(const ur_npz_origin *from, unrelu_gaussian *m, unrelu_error *err)
 {
+    const char *path = from->path;
     static const char *const needed[] = {"scale", "correlation", "b"};
     UR_ARENA(arena);
     ur_npz *npz = NULL;
     size_t ndim = 0, shape[4] = {0};
-    UR_TRY(ur_model_open(&arena, path, "rectified-gaussian", &npz, err));
+    UR_TRY(ur_model_open(&arena, from, "rectified-gaussian", &npz, err));
     for (size_t i = 0; i < COUNT(needed); i++)
         UR_TRY(ur_npz_shape(npz, needed[i], &ndim, shape, err));
     if (ndim != 1 || shape[0] == 0)
@@ -401,5 +402,25 @@ static unrelu_status load(const char *path, unrelu_gaussian *m, unrelu_error *er
 unrelu_status unrelu_gaussian_load(const char *path, unrelu_gaussian **model, unrelu_error *err)
 {
     unrelu_gaussian *m = ur_gaussian_new(err);
-    return ur_model_hand(m, m ? load(path, m, err) : UNRELU_ENOMEM, model, err);
+    const ur_npz_origin from = {.path = path};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
+}
+
+unrelu_status unrelu_gaussian_save(const unrelu_gaussian *m, const char *path, unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.path = path}, err);
+}
+
+unrelu_status unrelu_gaussian_pack(const unrelu_gaussian *m, void **bytes, size_t *size,
+                                   unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.bytes = bytes, .size = size}, err);
+}
+
+unrelu_status unrelu_gaussian_unpack(const void *bytes, size_t size, unrelu_gaussian **model,
+                                     unrelu_error *err)
+{
+    unrelu_gaussian *m = ur_gaussian_new(err);
+    const ur_npz_origin from = {"model in memory", bytes, size};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
 }

@@ -326,8 +326,7 @@ static void convert(const unrelu_summary *summary, const ur_field *f, double *al
     }
 }
 
-unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
-                                  unrelu_error *err)
+static unrelu_status save(const unrelu_summary *summary, const ur_npz_target *to, unrelu_error *err)
 {
     UR_ARENA(arena);
     const ur_moments_plan *plan = &summary->plan;
@@ -344,7 +343,7 @@ unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *pat
     }
     UR_TRY(ur_arena_status(&arena, err));
     ur_npz_writer *w = NULL;
-    UR_TRY(ur_model_create(path, "summary", &w, err));
+    UR_TRY(ur_model_create(to, "summary", &w, err));
     ur_npz_add_string(w, "of", "rectified-gaussian");
     if (*summary->activation)
         ur_npz_add_string(w, "activation", summary->activation);
@@ -497,15 +496,16 @@ static unrelu_status check_shapes(ur_npz *npz, const char *path, int format, siz
     return UNRELU_OK;
 }
 
-static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *err)
+static unrelu_status load(const ur_npz_origin *from, unrelu_summary **out, unrelu_error *err)
 {
+    const char *path = from->path;
     UR_ARENA(arena);
     ur_npz *npz = NULL;
     double groups = 0;
     size_t ndim = 0, shape[4] = {0};
     const char *const *names = NULL;
     int format = 0;
-    UR_TRY(ur_model_open(&arena, path, "summary", &npz, err));
+    UR_TRY(ur_model_open(&arena, from, "summary", &npz, err));
     UR_TRY(ur_format_check(npz, path, &format, err));
     UR_TRY(ur_npz_number(npz, "groups", &groups, err));
     UR_TRY(ur_npz_shape(npz, "gt", &ndim, shape, err));
@@ -534,5 +534,24 @@ static unrelu_status load(const char *path, unrelu_summary **out, unrelu_error *
 unrelu_status unrelu_summary_load(const char *path, unrelu_summary **out, unrelu_error *err)
 {
     *out = NULL;
-    return settle(load(path, out, err), out);
+    return settle(load(&(ur_npz_origin){.path = path}, out, err), out);
+}
+
+unrelu_status unrelu_summary_save(const unrelu_summary *summary, const char *path,
+                                  unrelu_error *err)
+{
+    return save(summary, &(ur_npz_target){.path = path}, err);
+}
+
+unrelu_status unrelu_summary_pack(const unrelu_summary *summary, void **bytes, size_t *size,
+                                  unrelu_error *err)
+{
+    return save(summary, &(ur_npz_target){.bytes = bytes, .size = size}, err);
+}
+
+unrelu_status unrelu_summary_unpack(const void *bytes, size_t size, unrelu_summary **out,
+                                    unrelu_error *err)
+{
+    *out = NULL;
+    return settle(load(&(ur_npz_origin){"summary in memory", bytes, size}, out, err), out);
 }

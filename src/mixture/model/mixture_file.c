@@ -79,13 +79,13 @@ const ur_kind ur_mixture_kind = {
         table, sizeof(table) / sizeof *(table), "dp", sizes                                        \
     }
 
-unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unrelu_error *err)
+static unrelu_status save(const unrelu_mixture *m, const ur_npz_target *to, unrelu_error *err)
 {
     ur_npz_writer *w = NULL;
     const size_t sizes[] = {m->d, m->p};
     if (!m->A || !m->hidden)
         return ur_fail(err, UNRELU_EUSAGE, "the mixture has no A or no hidden units to save");
-    UR_TRY(ur_model_create(path, "mixture", &w, err));
+    UR_TRY(ur_model_create(to, "mixture", &w, err));
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
     if (m->names)
@@ -100,13 +100,14 @@ unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unr
 
 /* ---- load ---- */
 
-static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err)
+static unrelu_status load(const ur_npz_origin *from, unrelu_mixture *m, unrelu_error *err)
 {
+    const char *path = from->path;
     UR_ARENA(arena);
     ur_npz *npz = NULL;
     ur_arena *own = ur_model_arena(m);
     size_t ndim = 0, shape[4] = {0};
-    UR_TRY(ur_model_open(&arena, path, "mixture", &npz, err));
+    UR_TRY(ur_model_open(&arena, from, "mixture", &npz, err));
     UR_TRY(ur_npz_shape(npz, "A", &ndim, shape, err));
     if (ndim != 2)
         return ur_fail(err, UNRELU_EFORMAT,
@@ -148,5 +149,25 @@ static unrelu_status load(const char *path, unrelu_mixture *m, unrelu_error *err
 unrelu_status unrelu_mixture_load(const char *path, unrelu_mixture **model, unrelu_error *err)
 {
     unrelu_mixture *m = ur_mixture_new(err);
-    return ur_model_hand(m, m ? load(path, m, err) : UNRELU_ENOMEM, model, err);
+    const ur_npz_origin from = {.path = path};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
+}
+
+unrelu_status unrelu_mixture_save(const unrelu_mixture *m, const char *path, unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.path = path}, err);
+}
+
+unrelu_status unrelu_mixture_pack(const unrelu_mixture *m, void **bytes, size_t *size,
+                                  unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.bytes = bytes, .size = size}, err);
+}
+
+unrelu_status unrelu_mixture_unpack(const void *bytes, size_t size, unrelu_mixture **model,
+                                    unrelu_error *err)
+{
+    unrelu_mixture *m = ur_mixture_new(err);
+    const ur_npz_origin from = {"model in memory", bytes, size};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
 }

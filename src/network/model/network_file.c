@@ -102,13 +102,13 @@ static void save_fields(ur_npz_writer *w, const unrelu_network *m, const ur_fiel
     ur_fields_save(w, &(ur_fields){rows, count, ur_network_kind.letters, sizes}, m);
 }
 
-unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unrelu_error *err)
+static unrelu_status save(const unrelu_network *m, const ur_npz_target *to, unrelu_error *err)
 {
     ur_npz_writer *w = NULL;
     if (!m->U || !m->V)
         return ur_fail(err, UNRELU_EUSAGE, "the network has no weights (its verdict is '%s')",
                        unrelu_verdict_name(m->verdict));
-    UR_TRY(ur_model_create(path, "network", &w, err));
+    UR_TRY(ur_model_create(to, "network", &w, err));
     ur_npz_add_string(w, "activation", m->activation_name);
     ur_npz_add_string(w, "verdict", unrelu_verdict_name(m->verdict));
     ur_seed_save(w, m->seed);
@@ -290,15 +290,17 @@ static unrelu_status load_weights(const char *path, unrelu_network *m, unrelu_er
     return check_scaled(path, m, err);
 }
 
-static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err)
+static unrelu_status load(const ur_npz_origin *from, unrelu_network *m, unrelu_error *err)
 {
+    const char *path = from->path;
     UR_ARENA(arena);
     ur_npz *npz = NULL;
     int foreign = 0;
-    UR_TRY(ur_is_state_dict(path, &foreign, err));
+    if (!from->bytes)
+        UR_TRY(ur_is_state_dict(path, &foreign, err));
     if (foreign)
         return load_weights(path, m, err);
-    UR_TRY(ur_model_open(&arena, path, "network", &npz, err));
+    UR_TRY(ur_model_open(&arena, from, "network", &npz, err));
     UR_TRY(load_sizes(npz, path, m, err));
     UR_TRY(load_activation(npz, path, m, err));
     UR_TRY(ur_verdict_load(npz, path, "a network with weights", &m->verdict, err));
@@ -321,5 +323,25 @@ static unrelu_status load(const char *path, unrelu_network *m, unrelu_error *err
 unrelu_status unrelu_network_load(const char *path, unrelu_network **out, unrelu_error *err)
 {
     unrelu_network *m = ur_network_new(err);
-    return ur_model_hand(m, m ? load(path, m, err) : UNRELU_ENOMEM, out, err);
+    const ur_npz_origin from = {.path = path};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, out, err);
+}
+
+unrelu_status unrelu_network_save(const unrelu_network *m, const char *path, unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.path = path}, err);
+}
+
+unrelu_status unrelu_network_pack(const unrelu_network *m, void **bytes, size_t *size,
+                                  unrelu_error *err)
+{
+    return save(m, &(ur_npz_target){.bytes = bytes, .size = size}, err);
+}
+
+unrelu_status unrelu_network_unpack(const void *bytes, size_t size, unrelu_network **model,
+                                    unrelu_error *err)
+{
+    unrelu_network *m = ur_network_new(err);
+    const ur_npz_origin from = {"model in memory", bytes, size};
+    return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
 }

@@ -17,7 +17,7 @@ unrelu_status unrelu_hardness_save(const unrelu_hardness *h, const char *path, u
     ur_npz_writer *w = NULL;
     if (!h->X || !h->A)
         return ur_fail(err, UNRELU_EUSAGE, "the instance has no X or no A to save");
-    UR_TRY(ur_model_create(path, "hardness", &w, err));
+    UR_TRY(ur_model_create(&(ur_npz_target){.path = path}, "hardness", &w, err));
     ur_npz_add(w, "X", h->X, 2, x);
     ur_npz_add(w, "A", h->A, 2, a);
     if (!h->variable_alpha)
