@@ -23,6 +23,15 @@ run: configure
 
 test: build-tests build-asan build-tsan
 	@scripts/test.sh $(JOBS) build build-asan build-tsan
+	@scripts/python.sh test build
+
+# the Python package in a virtual environment of its own, build/venv
+python: configure
+	cmake --build build -j $(JOBS) --target unrelu_static
+	@scripts/python.sh install build
+
+test-python: build
+	@scripts/python.sh test build
 
 build-tests: setup-tests configure
 	cmake --build build -j $(JOBS) --target tests
@@ -121,12 +130,14 @@ check-format:
 	@clang-format --dry-run --Werror $(SOURCES)
 
 clean:
-	rm -rf build build-asan build-tsan build-clang build-without build-coverage build-fuzz build-mutate
+	rm -rf python/build python/src/*.egg-info build build-asan build-tsan build-clang build-without build-coverage build-fuzz build-mutate
 
 help:
 	@echo 'make build         ./build/unrelu and the libraries (the default)'
 	@echo 'make run           builds ./build/unrelu, and shows what it does on planted data'
 	@echo 'make test          all tests, plain and under the sanitizers'
+	@echo 'make python        the Python package, in a virtual environment of its own: build/venv'
+	@echo 'make test-python   its tests, which are a part of make test where Python has what they need'
 	@echo 'make bench         ratios of times, measured side by side'
 	@echo 'make golden        every method on planted data, bit by bit as recorded'
 	@echo 'make test-large    files of up to 50 GB (sparse), into docs/numbers.md'
@@ -147,4 +158,5 @@ help:
 	@echo 'make clean         removes what was built'
 
 .PHONY: help test-large build configure setup run test build-tests build-asan build-tsan setup-tests bench golden \
-	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind tsan mpi test-mpi
+	numbers docs install uninstall dist coverage format check-format clean fuzz faults valgrind tsan mpi test-mpi \
+	python test-python

@@ -5,7 +5,7 @@
 set -eu
 if [ $# = 0 ]; then
     cd "$(dirname "$0")/.."
-    exec find . \( -path './build*' -o -path ./.git \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' \
+    exec find . \( -path './build*' -o -path ./python/build -o -path ./.git \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' \
         -o -name '*.py' -o -name '*.cmake' -o -name '*.css' -o -name '*.js' -o -name CMakeLists.txt \
         -o -name Makefile \) -exec scripts/check_spdx.sh {} +
 fi
