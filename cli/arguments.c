@@ -266,7 +266,7 @@ static int take_letters(const cli_command *command, char ***word, void *argument
 /* the samples of a command that ranks share may be in several files, its last ones */
 static size_t most_files(const cli_command *command)
 {
-    return cli_team_joined && command->has & CLI_HAS_RANKS ? SIZE_MAX : command->files.most;
+    return cli_team_joined && command->has & CLI_HAS_SHARDS ? SIZE_MAX : command->files.most;
 }
 
 static int join_team(const cli_command *command, cli_shared *arguments)
@@ -277,7 +277,9 @@ static int join_team(const cli_command *command, cli_shared *arguments)
         return cli_usage("%s: this version does not split it over ranks: run it with 'unrelu', or "
                          "on one rank",
                          command->name);
-    return cli_team_joined->begin(arguments, command->files.most - 1);
+    int shards = command->has & CLI_HAS_SHARDS;
+    return cli_team_joined->begin(arguments,
+                                  shards ? command->files.most - 1 : arguments->file_count);
 }
 
 static int parse_and_run(const cli_command *command, char **argv, cli_shared *arguments)

@@ -61,8 +61,9 @@ enum { /* which of the shared options a command has; quiet, verbose, help, versi
        CLI_HAS_COLUMNS = 1 << 3,
        CLI_HAS_JSON = 1 << 4,
        CLI_HAS_NUMBERS = 1 << 5,  /* no option: its arguments may be negative numbers */
-       CLI_HAS_RANKS = 1 << 6,    /* no option: unrelu-mpi shares the rows of its samples */
-       CLI_HAS_NO_FILES = 1 << 7, /* no option: its arguments are words */
+       CLI_HAS_RANKS = 1 << 6,    /* no option: unrelu-mpi shares its rows among ranks */
+       CLI_HAS_SHARDS = 1 << 7,   /* and takes several files for its last, the samples */
+       CLI_HAS_NO_FILES = 1 << 8, /* no option: its arguments are words */
 };
 
 typedef struct {

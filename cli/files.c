@@ -163,6 +163,7 @@ enum {
 
 typedef struct {
     unrelu_sink *of[MOST]; /* NULL: not open, or written */
+    size_t d[MOST];
 } sinks;
 
 static void abort_sinks(sinks *sinks)
@@ -172,36 +173,83 @@ static void abort_sinks(sinks *sinks)
             unrelu_sink_abort(sinks->of[i]);
 }
 
+static int open_sinks(const cli_rows_file *files, size_t count, size_t n, sinks *sinks)
+{
+    for (size_t i = 0; i < count; i++) {
+        sinks->d[i] = files[i].d;
+        if (cli_team_leads())
+            CLI_CALL(unrelu_sink_open(files[i].path, n, files[i].d, files[i].names, &sinks->of[i],
+                                      &err));
+    }
+    return 0;
+}
+
+static int commit_sinks(sinks *sinks, size_t count)
+{
+    for (size_t i = 0; i < count && cli_team_leads(); i++) {
+        unrelu_sink *sink = sinks->of[i];
+        sinks->of[i] = NULL;
+        CLI_CALL(unrelu_sink_commit(sink, &err));
+        cli_wrote_file();
+    }
+    return 0;
+}
+
+typedef struct {
+    const sinks *sinks;
+    size_t i;
+} one_sink;
+
+static unrelu_status write_gathered(void *context, size_t rank, const double *x, size_t len,
+                                    unrelu_error *err)
+{
+    const one_sink *to = context;
+    (void)rank;
+    return unrelu_sink_write(to->sinks->of[to->i], x, len / to->sinks->d[to->i], err);
+}
+
+/* rows that this process drew, and those of others, in the order of the ranks */
+static unrelu_status write_block(const sinks *sinks, size_t count, double *const *x, size_t rows,
+                                 unrelu_error *err)
+{
+    unrelu_status status = UNRELU_OK;
+    for (size_t i = 0; i < count && status == UNRELU_OK; i++) {
+        one_sink to = {sinks, i};
+        size_t len = rows * sinks->d[i];
+        status = cli_team_joined ? cli_team_joined->gather(x[i], len, write_gathered, &to, err)
+                                 : write_gathered(&to, 0, x[i], len, err);
+    }
+    return status;
+}
+
+/* Ranks take blocks in turn, which the lead writes in their order: what the rows are does not
+ * depend on how many there are. */
 int cli_write_rows(const cli_shared *shared, cli_draw *draw, const void *from, size_t n,
                    const cli_rows_file *files, size_t count)
 {
     CLI_SCOPE(abort_sinks) sinks sinks = {0};
     unrelu_exec exec = cli_exec(shared), silent = exec; /* the progress of one block is none */
-    size_t width = 0, before = 0;
+    size_t width = 0, before = 0, own = cli_team_joined ? cli_team_joined->rank : 0,
+           ranks = cli_team_joined ? cli_team_joined->ranks : 1;
     double *x[MOST] = {NULL};
     silent.progress = NULL;
-    for (size_t i = 0; i < count; width += files[i++].d)
-        CLI_CALL(
-            unrelu_sink_open(files[i].path, n, files[i].d, files[i].names, &sinks.of[i], &err));
+    CLI_TRY(open_sinks(files, count, n, &sinks));
+    for (size_t i = 0; i < count; i++)
+        width += files[i].d;
     size_t block = width < BLOCK_CELLS ? BLOCK_CELLS / width : 1;
     CLI_ARRAY double *room = unrelu_alloc(block * width, sizeof *room);
     if (!room)
         return cli_no_memory();
     for (size_t i = 0; i < count; before += files[i++].d)
         x[i] = room + block * before;
-    for (size_t row = 0; row < n; row += block) {
-        size_t rows = n - row < block ? n - row : block;
+    for (size_t row = 0; row < n; row += block * ranks) {
+        size_t first = row + own * block, left = first < n ? n - first : 0,
+               rows = left < block ? left : block;
         exec.progress(exec.context, "drawing", (double)row / (double)n);
         CLI_CALL(exec.cancelled(exec.context) ? UNRELU_ECANCELLED
-                                              : draw(from, row, rows, &silent, x, &err));
-        for (size_t i = 0; i < count; i++)
-            CLI_CALL(unrelu_sink_write(sinks.of[i], x[i], rows, &err));
+                 : rows                       ? draw(from, first, rows, &silent, x, &err)
+                                              : UNRELU_OK);
+        CLI_CALL(write_block(&sinks, count, x, rows, &err));
     }
-    for (size_t i = 0; i < count; i++) {
-        unrelu_sink *sink = sinks.of[i];
-        sinks.of[i] = NULL;
-        CLI_CALL(unrelu_sink_commit(sink, &err));
-        cli_wrote_file();
-    }
-    return 0;
+    return commit_sinks(&sinks, count);
 }

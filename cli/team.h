@@ -7,6 +7,9 @@
 
 #include "cli.h"
 
+typedef unrelu_status cli_take(void *context, size_t rank, const double *x, size_t len,
+                               unrelu_error *err);
+
 typedef struct {
     size_t rank, ranks; /* the lead is 0 */
     /* before a command runs: its files from `first` on are those of the samples, a part of each of
@@ -15,6 +18,10 @@ typedef struct {
     void (*exec)(unrelu_exec *exec);
     unrelu_status (*open)(const char *path, const unrelu_source_options *options,
                           unrelu_source **source, unrelu_error *err);
+    /* every rank: its numbers to the lead, whose `take` is called on them in the order of the
+     * ranks; x of the lead has room for those of any */
+    unrelu_status (*gather)(double *x, size_t len, cli_take *take, void *context,
+                            unrelu_error *err);
 } cli_team;
 
 /* what this process belongs to; NULL: it is alone */

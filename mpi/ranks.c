@@ -44,9 +44,14 @@ static unrelu_status open_share(const char *path, const unrelu_source_options *o
     return unrelu_source_open(path, options, source, err);
 }
 
+static unrelu_status gather(double *x, size_t len, cli_take *take, void *context, unrelu_error *err)
+{
+    return unrelu_mpi_gather(world, x, len, take, context, err);
+}
+
 int ranks_join(void)
 {
-    static cli_team team = {.begin = begin, .exec = set_exec, .open = open_share};
+    static cli_team team = {.begin = begin, .exec = set_exec, .open = open_share, .gather = gather};
     CLI_CALL(unrelu_mpi_open(MPI_COMM_WORLD, &world, &err));
     team.rank = (size_t)world->rank;
     team.ranks = (size_t)world->ranks;

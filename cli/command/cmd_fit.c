@@ -297,7 +297,7 @@ const cli_command cli_fit = {
            "What is off is flagged, and said on standard error.",
     .options = options,
     .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_LEVEL | CLI_HAS_COLUMNS | CLI_HAS_JSON |
-           CLI_HAS_RANKS,
+           CLI_HAS_RANKS | CLI_HAS_SHARDS,
     .examples = examples,
     .size = sizeof(fit_arguments),
     .start = start,

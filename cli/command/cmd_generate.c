@@ -320,7 +320,7 @@ const cli_command cli_generate = {
         "of 1.\n\ninputs: writes inputs alone to the file that -o names.",
     .words = kinds,
     .options = options,
-    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_JSON | CLI_HAS_RANKS,
     .examples = examples,
     .size = sizeof(generate_arguments),
     .defaults = &defaults,

@@ -62,7 +62,7 @@ const cli_command cli_sample = {
            "the stream that a seed names is the same at any number of threads and for "
            "any N above i.",
     .options = options,
-    .has = CLI_HAS_SEED | CLI_HAS_THREADS,
+    .has = CLI_HAS_SEED | CLI_HAS_THREADS | CLI_HAS_RANKS,
     .examples = examples,
     .size = sizeof(sample_arguments),
     .output = "-",

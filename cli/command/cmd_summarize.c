@@ -83,7 +83,7 @@ const cli_command cli_summarize = {
            "'unrelu merge' adds such files, 'unrelu fit' learns from them: shards summarised "
            "apart and merged give the model that all rows together give.",
     .options = options,
-    .has = CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON | CLI_HAS_RANKS,
+    .has = CLI_HAS_THREADS | CLI_HAS_COLUMNS | CLI_HAS_JSON | CLI_HAS_RANKS | CLI_HAS_SHARDS,
     .examples = examples,
     .size = sizeof(summarize_arguments),
     .start = start,

@@ -38,9 +38,9 @@ near() {
 
 # refuses STATUS 'PATTERN' ARGUMENTS...: on 4 ranks, at once, in one sentence, and writes nothing
 refuses() {
-    local want=$1 pattern=$2 status said
+    local want=$1 pattern=$2 status said output=${output:-no.npz}
     shift 2
-    "$mpirun" 4 "$with" "$@" -o no.npz > out 2> said
+    "$mpirun" 4 "$with" "$@" -o "$output" > out 2> said
     status=$?
     said=$(grep -v 'header row found' said)
     [ $status = "$want" ] || complain "unrelu-mpi $*: exit $status, not $want: $said"
@@ -48,7 +48,7 @@ refuses() {
     [[ $said == $pattern ]] || complain "unrelu-mpi $*: $said"
     [ "$(wc -l <<< "$said")" = 1 ] || complain "unrelu-mpi $*: more than a line: $said"
     [ ! -s out ] || complain "unrelu-mpi $* printed: $(head -1 out)"
-    [ ! -e no.npz ] || complain "unrelu-mpi $* wrote a file"
+    [ ! -e "$output" ] || complain "unrelu-mpi $* wrote a file"
 }
 
 "$unrelu" generate gaussian -d 6 -n 20000 --kappa 3 -o p -q || exit 1
@@ -97,6 +97,19 @@ near 0 one.json two.json || complain "the same ranks gave other bits"
 [ "$("$mpirun" 3 "$with" --version)" = "$("$unrelu" --version)" ] || complain "--version"
 "$mpirun" 2 "$with" help fit | cmp -s - <("$unrelu" help fit) || complain "help fit"
 
+# ---- rows that are drawn: the same bytes ----
+for to in npy csv; do
+    "$unrelu" sample p/truth.npz -n 250000 --seed 3 -q -o one.$to
+    "$mpirun" 3 "$with" sample p/truth.npz -n 250000 --seed 3 -q -o ranks.$to || complain "sample: exit $?"
+    cmp one.$to ranks.$to || complain "sample to .$to: other rows"
+done
+"$mpirun" 4 "$with" sample p/truth.npz -n 5 -q | cmp - <("$unrelu" sample p/truth.npz -n 5 -q) || complain "sample to standard output"
+"$unrelu" generate network -d 6 -k 4 -m 3 -n 100001 -o net -q
+"$mpirun" 4 "$with" generate network -d 6 -k 4 -m 3 -n 100001 -o net4 -q || complain "generate: exit $?"
+for file in x.npy a.npy truth.npz; do
+    cmp net/$file net4/$file || complain "generate: another $file"
+done
+
 # ---- what fails on one rank ----
 "$unrelu" sample p/truth.npz -n 100 -q -o p/narrow.csv && cut -d, -f1-5 p/narrow.csv > p/five.csv
 sed '2001s/^[^,]*/-7/' p/x.csv > p/bad.csv
@@ -111,6 +124,13 @@ refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, *' fit p/x.csv p/x.csv p/x.
 refuses 2 'unrelu: p/x.csv.gz*cannot be read from its middle on*' fit p/x.csv.gz
 refuses 2 'unrelu: standard input is of one rank*' fit -
 refuses 1 'unrelu: not enough memory*' fit p/x.npy --max-memory 100K
+output=no.npy refuses 1 'unrelu: not enough memory*' sample p/truth.npz -n 1e6 --max-memory 2500K
+if [ -w /dev/full ]; then
+    "$mpirun" 3 "$with" sample p/truth.npz -n 1e6 -o /dev/full 2> said
+    status=$?
+    grep -q '^unrelu: rank 0: .*/dev/full' said || status=none
+    [ "$status" = 3 ] || complain "a full disk: $(cat said)"
+fi
 # ---- what cannot be shared ----
 refuses 2 'unrelu: projected SGD*cannot be split over ranks*' fit p/x.npy --method paper
 refuses 2 'unrelu: a fit cell by cell*cannot be split over ranks*' fit p/x.npy --angles likelihood
