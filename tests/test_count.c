@@ -162,7 +162,7 @@ static unrelu_network *recover_weak(size_t n, double weak, double bias)
     return model;
 }
 
-/* k is found on 5000 rows, and the criterion is that of these: that of all rows called what these
+/* k is found on 2000 rows, and the criterion is that of these: that of all rows called what these
  * rows happen to have neurons, 9 to 15 of them */
 static void many_rows_have_no_more_neurons_than_some(void **state)
 {
@@ -173,17 +173,17 @@ static void many_rows_have_no_more_neurons_than_some(void **state)
     unrelu_network_free(model);
 }
 
-/* 5000 rows show neither the weak neuron nor the small bias, 60000 do */
+/* 2000 rows show neither the weak neuron nor the small bias, 60000 do */
 static void what_only_all_rows_show_is_found(void **state)
 {
     (void)state;
-    unrelu_network *model = recover_weak(5000, .06, 0);
+    unrelu_network *model = recover_weak(2000, .06, 0);
     assert_int_equal(model->k, 1);
     unrelu_network_free(model);
     model = recover_weak(60000, .06, 0);
     assert_int_equal(model->k, 2);
     unrelu_network_free(model);
-    model = recover_weak(5000, 1, .02);
+    model = recover_weak(2000, 1, .02);
     assert_string_equal(model->biases, "none");
     unrelu_network_free(model);
     model = recover_weak(60000, 1, .02);

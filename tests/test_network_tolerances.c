@@ -404,7 +404,8 @@ static ur_best run_starts(uint64_t seed, double noise)
     set_network(seed, ROWS, WIDE, NEURONS, OUT, noise, z, rows, b);
     must(ur_data_hold(ROWS, WIDE, OUT, z, b, NULL, &arena, &given.data, &err), &err);
     must(ur_frame_make(&given.data, ROWS, (ur_terms){0, 0}, 0, &arena, &frame, &err), &err);
-    must(ur_starts(&given, &frame, NEURONS, NEVER, NULL, 0, &arena, &best, &err), &err);
+    must(ur_starts(&given, &frame, NEURONS, NEVER, UR_START_GAIN, NULL, 0, &arena, &best, &err),
+         &err);
     return best;
 }
 

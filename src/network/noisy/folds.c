@@ -73,8 +73,8 @@ unrelu_status ur_hold_out(const ur_problem *given, const ur_outcome *out, double
     if (n > MOST_ROWS || out->starts_agree >= CLOSE)
         UR_TRY(move(given, out, &frame, &arena, &best.fit, err));
     else
-        UR_TRY(ur_starts(given, &frame, k, starts_for(frame.n, frame.p, k), NULL, 0, &arena, &best,
-                         err));
+        UR_TRY(ur_starts(given, &frame, k, starts_for(frame.n, frame.p, k), UR_START_GAIN, NULL, 0,
+                         &arena, &best, err));
     UR_TRY(ur_certify_fit(given, &frame, &best.fit, &frame, &other, err));
     *residual = other.certificate.holdout_residual;
     return UNRELU_OK;
@@ -154,8 +154,8 @@ static unrelu_status fit_fold(const ur_problem *given, const ur_outcome *out, si
     UR_TRY(take_rows(&given->data, fold, 1, &arena, &part.data, err));
     UR_TRY(take_rows(&given->data, fold, 0, &arena, &held, err));
     UR_TRY(ur_frame_make(&part.data, part.data.n, out->terms, 0, &arena, &frame, err));
-    UR_TRY(
-        ur_starts(&part, &frame, k, starts_for(frame.n, frame.p, k), NULL, 0, &arena, &best, err));
+    UR_TRY(ur_starts(&part, &frame, k, starts_for(frame.n, frame.p, k), UR_START_GAIN, NULL, 0,
+                     &arena, &best, err));
     UR_TRY(ur_frame_weights(&frame, out->weights.f, &best.fit, &arena, &weights, err));
     return sum_misses(&held, &weights, given->exec, misses, size, err);
 }

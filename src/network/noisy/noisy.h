@@ -18,15 +18,18 @@ typedef struct {
     int skipped; /* the moment starts could not be had */
 } ur_best;
 
-/* Ends as soon as `enough` starts agree on the best. before (may be NULL): rows v, c (smaller x q)
+/* Of rss: where a start ends. With noise the kinks of f make it rough below that (newton.h). */
+#define UR_START_GAIN 1e-7
+/* Ends as soon as `enough` starts agree on the best, each led to where a step gains less than the
+ * share `gain` of rss. before (may be NULL): rows v, c (smaller x q)
  * of a fit: of k neurons it is a start, of fewer random rows complete it to one. */
 unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
-                        const double *before, size_t smaller, ur_arena *arena, ur_best *best,
-                        unrelu_error *err);
+                        double gain, const double *before, size_t smaller, ur_arena *arena,
+                        ur_best *best, unrelu_error *err);
 /* from the rows V (k x p, in the frame) alone; goal: as in newton.h, 0: none */
 unrelu_status ur_start_once(const ur_problem *given, const ur_frame *frame, size_t k,
-                            const double *V, double goal, ur_arena *arena, ur_best *best,
-                            unrelu_error *err);
+                            const double *V, double goal, double gain, ur_arena *arena,
+                            ur_best *best, unrelu_error *err);
 /* free parameters of a network with these terms */
 double ur_parameters(const ur_problem *given, size_t k, ur_terms terms);
 

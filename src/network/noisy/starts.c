@@ -26,8 +26,6 @@ enum {
     SPLITS = 4,
     FOLDED = 6
 }; /* what is slower leads to no better place */
-/* of rss: with noise the kinks of f make it rough below that (newton.h) */
-static const double GAIN = 1e-7;
 /* of rss: starts that differ by less reached one minimum */
 static const double AGREE = 1e-4;
 /* of the root mean square of a row of labels: smaller rows get no larger weight */
@@ -56,6 +54,7 @@ typedef struct {
     double *raw;    /* (k, q): a start in the data's coordinates */
     double *c;      /* k */
     double *cost;   /* of every start that ran */
+    double gain;    /* of rss: where a start ends */
     ur_best *best;
 } race;
 
@@ -118,7 +117,8 @@ static unrelu_status go_on(const race *q, ur_newton_fit *fit, double *cost, unre
     double *R = ur_take(&arena, cells, sizeof *R);
     ur_huber huber;
     UR_TRY(ur_arena_status(&arena, err));
-    UR_TRY(ur_newton_huber(&q->problem, UR_HUBER_ROUNDS, UR_HUBER_STEPS, GAIN, fit, &huber, err));
+    UR_TRY(ur_newton_huber(&q->problem, UR_HUBER_ROUNDS, UR_HUBER_STEPS, UR_START_GAIN, fit, &huber,
+                           err));
     UR_TRY(ur_newton_rest(&q->problem, fit, R, err));
     *cost = ur_student_squares(cells, R);
     return UNRELU_OK;
@@ -136,11 +136,11 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
     if (q->weight) {
         ur_newton weighted = q->problem;
         weighted.weight = q->weight;
-        UR_TRY(ur_newton_solve(&weighted, STEPS, GAIN, enough, &fit, err));
+        UR_TRY(ur_newton_solve(&weighted, STEPS, q->gain, enough, &fit, err));
     }
     ur_newton first = q->problem;
     first.a = q->cut ? q->cut : first.a;
-    UR_TRY(ur_newton_solve(&first, STEPS, GAIN, enough, &fit, err));
+    UR_TRY(ur_newton_solve(&first, STEPS, q->gain, enough, &fit, err));
     q->best->work += (double)fit.steps * (double)q->frame->n * pow((double)(k * q->frame->p), 2);
     double cost = fit.rss;
     if (q->cut)
@@ -345,11 +345,11 @@ static unrelu_status try_others(race *q, int joint, size_t enough, const double 
 }
 
 unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k, size_t enough,
-                        const double *before, size_t smaller, ur_arena *arena, ur_best *best,
-                        unrelu_error *err)
+                        double gain, const double *before, size_t smaller, ur_arena *arena,
+                        ur_best *best, unrelu_error *err)
 {
     memset(best, 0, sizeof *best);
-    race q = {.given = given, .frame = frame, .best = best};
+    race q = {.given = given, .frame = frame, .gain = gain, .best = best};
     int joint = frame->m < k; /* fewer labels than neurons: moments are weak, growth is better */
     UR_ARENA(own);
     UR_TRY(open_race(&q, k, &own, arena, err));
@@ -373,11 +373,11 @@ unrelu_status ur_starts(const ur_problem *given, const ur_frame *frame, size_t k
 }
 
 unrelu_status ur_start_once(const ur_problem *given, const ur_frame *frame, size_t k,
-                            const double *V, double goal, ur_arena *arena, ur_best *best,
-                            unrelu_error *err)
+                            const double *V, double goal, double gain, ur_arena *arena,
+                            ur_best *best, unrelu_error *err)
 {
     memset(best, 0, sizeof *best);
-    race q = {.given = given, .frame = frame, .best = best};
+    race q = {.given = given, .frame = frame, .gain = gain, .best = best};
     UR_ARENA(own);
     UR_TRY(open_race(&q, k, &own, arena, err));
     if (!q.cut && !q.weight)
