@@ -307,7 +307,7 @@ static unrelu_status judge(void *context, size_t i, unrelu_error *err)
     const ur_known known = {.n = n,
                             .x = w->cells.x + j * n,
                             .upper = w->cells.upper ? w->cells.upper + j * n : NULL,
-                            .state = c->state,
+                            .state = w->cells.state + j * n, /* as x is: 0..1 has a logarithm too */
                             .scale = {.transform = w->options->transform,
                                       .lambda = w->lambda[j],
                                       .exponent = w->exponent[j]}};
