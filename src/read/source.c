@@ -58,10 +58,11 @@ unrelu_status ur_block_reserve(ur_block *block, size_t rows, size_t d, unrelu_er
     int overflow = 0;
     size_t count = ur_product(rows, d, &overflow);
     if (overflow || count > block->capacity) {
-        double *grown = overflow ? NULL : ur_alloc_aligned(count, sizeof *grown);
+        if (overflow)
+            return ur_fail_shortage(err, (ur_shortage){.wanted = SIZE_MAX});
+        double *grown = ur_alloc_aligned(count, sizeof *grown);
         if (!grown)
-            return ur_fail(err, UNRELU_ENOMEM, "not enough memory for a block of %zu x %zu numbers",
-                           rows, d);
+            return ur_fail_memory(err, count, "numbers of a block");
         ur_free(block->own);
         block->own = grown;
         block->capacity = count;
