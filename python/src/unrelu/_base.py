@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ._call import Call
 from ._checks import expected_failed_checks
-from ._errors import warn_all
+from ._errors import UnreluError, warn_all
 from ._library import ffi, lib
 from ._model import Model
 
@@ -92,7 +92,9 @@ class ModelEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
 
-        check_is_fitted(self, "_model")
+        check_is_fitted(self, "warnings_")
+        if not hasattr(self, "_model"):
+            raise UnreluError("the fit failed, and there is no model", code="data")
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())

@@ -54,6 +54,25 @@ def by_column(value: Any, names: list[str] | None, d: int, what: str, missing: f
     return given
 
 
+class _ParameterOnly:
+    """A parameter whose name is that of a method which the estimator does not have.
+
+    scikit-learn asks ``hasattr(estimator, "transform")`` to know what is a transformer, so that the
+    attribute is not to be seen; ``get_params`` and ``set_params`` have it.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        raise AttributeError(
+            f"{self.name} is a parameter, not a method: get_params()[{self.name!r}] has its value"
+        )
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__[self.name] = value
+
+
 class RectifiedGaussian(ModelEstimator):
     """The normal distribution behind samples that a ReLU or a detection limit censored.
 
@@ -119,6 +138,8 @@ class RectifiedGaussian(ModelEstimator):
     True
     """
 
+    transform = _ParameterOnly()
+
     _kind: ClassVar[str] = "gaussian"
     _aliases: ClassVar[dict[str, str]] = {
         "limit": "limits",
@@ -160,12 +181,25 @@ class RectifiedGaussian(ModelEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Ignored: no parameter is an estimator.
+
+        Returns
+        -------
+        dict
+        """
+        return {name: self.__dict__[name] for name in self._get_param_names()}
+
     # -- fitting
 
     def _options(self, call: Call, d: int, names: list[str] | None) -> Any:
-        activation = self.transform is not None and (
-            self.transform == "sigmoid" or str(self.transform).startswith("leaky")
-        )
+        transform = self.__dict__["transform"]
+        activation = str(transform).startswith(("leaky", "sigmoid"))
         made = options(
             "gaussian",
             {
@@ -173,7 +207,7 @@ class RectifiedGaussian(ModelEstimator):
                 "norms": self.norms,
                 "angles": self.angles,
                 "rank": self.rank,
-                "activation" if activation else "transform": self.transform,
+                "activation" if activation else "transform": transform,
                 "additive-noise": self.additive_noise,
                 "robust": self.robust or None,
                 "errors": None if self.errors == "auto" else self.errors,
