@@ -5,6 +5,8 @@
 
 #include <cblas.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* OpenBLAS's own, which no header of it declares: a buffer, which stays where it is once it is
@@ -12,8 +14,9 @@
 __attribute__((weak)) void *blas_memory_alloc(int position);
 __attribute__((weak)) void blas_memory_free(void *buffer);
 
-/* At most so many are asked for at once: OpenBLAS ends the program beyond 640. */
-enum { MOST_BUFFERS = 256 };
+/* OpenBLAS has two for each thread that it was built for, and 50 at least. Beyond these it complains
+ * on standard error; beyond 640 it ends the program. */
+enum { FEWEST_BUFFERS = 50, MOST_BUFFERS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int calls;   /* public calls that run now */
@@ -30,13 +33,21 @@ static int has_room(size_t bytes)
     return trial != MAP_FAILED && munmap(trial, bytes) == 0;
 }
 
+static int most_buffers(void)
+{
+    static const char key[] = "MAX_THREADS=";
+    const char *built_for = strstr(openblas_get_config(), key);
+    long most = built_for ? 2 * strtol(built_for + strlen(key), NULL, 10) : 0;
+    return most < FEWEST_BUFFERS ? FEWEST_BUFFERS : most > MOST_BUFFERS ? MOST_BUFFERS : (int)most;
+}
+
 /* Asks for all of them before it gives one back, so that they are different ones. Beyond the first
  * there must be room for two: a further thread is worth less than memory for the data. */
 static void take_buffers(int wanted)
 {
     void *held[MOST_BUFFERS];
-    int count = 0;
-    wanted = wanted < MOST_BUFFERS ? wanted : MOST_BUFFERS;
+    int count = 0, most = most_buffers();
+    wanted = wanted < most ? wanted : most;
     while (count < wanted && has_room(UR_BLAS_BUFFER << (count > 0)))
         held[count++] = blas_memory_alloc ? blas_memory_alloc(0) : NULL;
     for (int i = 0; i < count; i++)
