@@ -14,8 +14,8 @@
 __attribute__((weak)) void *blas_memory_alloc(int position);
 __attribute__((weak)) void blas_memory_free(void *buffer);
 
-/* OpenBLAS has two for each thread that it was built for, and 50 at least. Beyond these it complains
- * on standard error; beyond 640 it ends the program. */
+/* OpenBLAS has two for each thread that it was built for, and 50 at least. Beyond these it
+ * complains on standard error; beyond 640 it ends the program. */
 enum { FEWEST_BUFFERS = 50, MOST_BUFFERS = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
