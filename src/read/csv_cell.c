@@ -88,7 +88,7 @@ static size_t find_dress(const unsigned char *s, const unsigned char *end)
     static const char *const dresses[] = {",",
                                           "%",
                                           "$",
-                                          "=",
+                                          "=\"",
                                           "'",
                                           "\"",
                                           "\xe2\x82\xac" /* euro */,
