@@ -202,6 +202,37 @@ static void the_matrix_is_that_of_the_projected_jacobian(void **state)
     ur_arena_end(&f.arena);
 }
 
+/* more products of inputs than are looked at at once, and more samples */
+static void squares_are_the_sums_of_signed_products(void **state)
+{
+    (void)state;
+    enum { ROWS = 300, WIDE = 60, FEW = 3, KP = FEW * WIDE };
+    unrelu_error err = {0};
+    UR_ARENA(arena);
+    double *z = ur_take(&arena, ROWS, WIDE * sizeof *z),
+           *S = ur_take(&arena, ROWS, FEW * sizeof *S);
+    double *H = ur_take(&arena, KP, KP * sizeof *H);
+    float *low = ur_take(&arena, KP, KP * sizeof *low);
+    must(ur_arena_status(&arena, &err), &err);
+    ur_random_normals(SEED, 99, 0, ROWS * WIDE, z);
+    ur_random_normals(SEED, 98, 0, ROWS * FEW, S);
+    for (size_t i = 0; i < ROWS * FEW; i++)
+        S[i] = copysign(1, S[i]);
+    const ur_folds folds = {.n = ROWS, .p = WIDE, .z = z};
+    const ur_fold_state s = {.k = FEW, .S = S};
+    must(ur_fold_squares(&folds, &s, H, NULL, &err), &err);
+    must(ur_fold_squares(&folds, &s, NULL, low, &err), &err);
+    for (size_t a = 0; a < KP; a++)
+        for (size_t b = 0; b <= a; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < ROWS; i++)
+                sum += S[i * FEW + a / WIDE] * z[i * WIDE + a % WIDE] * S[i * FEW + b / WIDE] *
+                       z[i * WIDE + b % WIDE];
+            assert_true(fabs(H[a * KP + b] - sum) < 1e-10);
+            assert_true(fabs((double)low[a * KP + b] - sum) < 1e-3);
+        }
+}
+
 static void the_matrix_in_single_precision_is_that_in_doubles(void **state)
 {
     (void)state;
@@ -739,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_constant_is_fitted_where_it_is_asked_for),
         cmocka_unit_test(the_gradient_is_that_of_differences),
         cmocka_unit_test(the_matrix_is_that_of_the_projected_jacobian),
+        cmocka_unit_test(squares_are_the_sums_of_signed_products),
         cmocka_unit_test(the_matrix_in_single_precision_is_that_in_doubles),
         cmocka_unit_test(a_system_in_single_precision_is_solved),
         cmocka_unit_test(a_descent_from_nearby_ends_at_the_planted_rows),

@@ -71,6 +71,12 @@ unrelu_status ur_fold_model_open(const ur_folds *folds, size_t k, ur_arena *aren
 unrelu_status ur_fold_model_form(const ur_folds *folds, const ur_fold_state *s,
                                  ur_fold_model *model, unrelu_error *err);
 
+/* --- fold_squares.c --- */
+/* W'W (kp x kp, lower triangle) in H, or, where that is NULL, in single precision in low */
+unrelu_status ur_fold_squares(const ur_folds *folds, const ur_fold_state *s, double *H, float *low,
+                              unrelu_error *err);
+
+/* --- fold_single.c --- */
 /* the same without g, h and the factors b_j b_l: H (kp x kp, lower triangle) in single precision */
 unrelu_status ur_fold_single_form(const ur_folds *folds, const ur_fold_state *s, float *H,
                                   unrelu_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* n (kp)^2 + (kp)^2 q operations for H, rows taken in blocks so that W is never whole. */
+/* n (kp)^2 / 2 + (kp)^2 q operations for H, rows taken in blocks so that W is never whole. */
 #include "base/error.h"
 #include "dense/blas.h"
 #include "dense/linear.h"
@@ -52,11 +52,11 @@ static unrelu_status set_matrix(const ur_folds *folds, const ur_fold_state *s, d
     UR_ARENA(arena);
     double *W = ur_take(&arena, ROWS, kp * sizeof *W), *Y = ur_take(&arena, q, kp * sizeof *Y);
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_fold_squares(folds, s, H, NULL, err));
     for (size_t first = 0; first < n; first += ROWS) {
         size_t rows = n - first < ROWS ? n - first : ROWS;
         double old = first > 0 ? 1 : 0;
         set_turned(folds, s, first, rows, W);
-        ur_syrk(UR_LOWER, UR_TURNED, kp, rows, 1, W, kp, old, H, kp);
         ur_gemm(UR_TURNED, UR_PLAIN, q, kp, rows, 1, s->F + first * q, q, W, kp, old, Y, kp);
     }
     for (size_t j = 0; j < q; j++)

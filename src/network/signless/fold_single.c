@@ -36,13 +36,13 @@ unrelu_status ur_fold_single_form(const ur_folds *folds, const ur_fold_state *s,
     float *W = ur_take(&arena, ROWS, kp * sizeof *W), *F = ur_take(&arena, ROWS, q * sizeof *F);
     float *Y = ur_take(&arena, q, kp * sizeof *Y), *L = ur_take(&arena, q, q * sizeof *L);
     UR_TRY(ur_arena_status(&arena, err));
+    UR_TRY(ur_fold_squares(folds, s, NULL, H, err));
     for (size_t i = 0; i < q * q; i++)
         L[i] = (float)s->L[i];
     for (size_t first = 0; first < n; first += ROWS) {
         size_t rows = n - first < ROWS ? n - first : ROWS;
         float old = first > 0 ? 1 : 0;
         set_rows(folds, s, first, rows, W, F);
-        ur_single_syrk(kp, rows, 1, W, kp, old, H, kp);
         ur_single_gemm_tn(q, kp, rows, F, q, W, kp, old, Y, kp);
     }
     ur_single_trsm_lower(q, kp, L, q, Y, kp);
