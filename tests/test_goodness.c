@@ -273,6 +273,43 @@ static void a_wrong_model_is_found_out(void **state)
     free(x);
 }
 
+/* Of skewed samples of 80 rows some are poor, and some not. What a fit flags as `misfit` is poor;
+ * once judged, what is poor is flagged, with one warning, whatever the route. */
+static void what_the_judgement_calls_poor_is_flagged(void **state)
+{
+    enum { ROWS = 80, SETS = 30 };
+    static const unrelu_angles routes[] = {UNRELU_ANGLES_H6, UNRELU_ANGLES_LIKELIHOOD};
+    double x[ROWS];
+    int poor = 0, early = 0;
+    (void)state;
+    skip_sanitized();
+    for (uint64_t run = 0; run < 2 * SETS; run++) {
+        unrelu_gaussian_options o;
+        unrelu_source *source = NULL;
+        unrelu_error err = {0};
+        unrelu_gaussian_options_init(&o, sizeof o);
+        o.angles = routes[run % 2];
+        ur_random_normals(17, run / 2, 0, ROWS, x);
+        for (size_t i = 0; i < ROWS; i++)
+            x[i] = fmax(0, exp(0.45 * x[i]) - 0.7);
+        unrelu_gaussian *model = fit(x, ROWS, 1, &o);
+        int flagged = (model->flags[0] & UNRELU_FLAG_MISFIT) != 0;
+        must(unrelu_source_memory(x, ROWS, 1, NULL, &source, &err), &err);
+        must(unrelu_gaussian_judge(model, source, NULL, NULL, &err), &err);
+        unrelu_source_close(source);
+        int is_poor = strcmp(model->fit[0], "poor") == 0, warned = 0;
+        for (size_t i = 0; i < model->warning_count; i++)
+            warned += strcmp(model->warnings[i].code, "misfit") == 0;
+        assert_true(is_poor || !flagged);
+        assert_true(((model->flags[0] & UNRELU_FLAG_MISFIT) != 0) == is_poor);
+        assert_int_equal(warned, is_poor);
+        poor += is_poor;
+        early += flagged;
+        unrelu_gaussian_free(model);
+    }
+    assert_true(poor > 0.2 * SETS && poor < 1.8 * SETS && early < poor);
+}
+
 static void threads_change_no_bit(void **state)
 {
     enum { D = 19, ROWS = 700 };
@@ -564,6 +601,7 @@ int main(void)
         cmocka_unit_test(p_values_are_those_of_a_plain_bootstrap),
         cmocka_unit_test(p_values_are_uniform_where_the_model_is_right),
         cmocka_unit_test(a_wrong_model_is_found_out),
+        cmocka_unit_test(what_the_judgement_calls_poor_is_flagged),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(other_samples_are_refused),

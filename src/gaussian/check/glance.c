@@ -324,8 +324,7 @@ static const struct {
     uint32_t flag;
     const char *remedy;
 } remedies[] = {
-    {UNRELU_FLAG_MISFIT,
-     "compare transforms, and look for outliers, codes such as -999 and rounding ('unrelu check')"},
+    {UNRELU_FLAG_MISFIT, ur_judge_remedy},
     {UNRELU_FLAG_TOP_CODED, "where it stands for what is larger too, say so with `top`"},
     {UNRELU_FLAG_REPEATED_VALUE,
      "where it was written for what lies below a limit, give that limit (`censor-at`), and where "

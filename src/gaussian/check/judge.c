@@ -24,6 +24,9 @@ static const double BEYOND_CHANCE = 1.4;
  * column of twenty, so that of fewer only distances above 0.28 would be found. */
 static const double ENOUGH = 10;
 
+const char ur_judge_remedy[] =
+    "compare transforms, and look for outliers, codes such as -999 and rounding ('unrelu check')";
+
 int ur_judge_is_far(double ks, double seen)
 {
     return ks >= MATTERS && ks * sqrt(seen) > BEYOND_CHANCE;
@@ -50,6 +53,7 @@ unrelu_status unrelu_gaussian_judge(unrelu_gaussian *m, unrelu_source *samples,
                                     unrelu_error *err)
 {
     unrelu_goodness *g = NULL;
+    size_t poor = 0, first = 0;
     ur_arena *arena = ur_model_arena(m);
     const char **words = ur_take(arena, m->d, sizeof *words);
     double *ks = ur_take(arena, m->d, sizeof *ks), *ks_p = ur_take(arena, m->d, sizeof *ks_p);
@@ -58,9 +62,20 @@ unrelu_status unrelu_gaussian_judge(unrelu_gaussian *m, unrelu_source *samples,
     for (size_t i = 0; i < m->d; i++) {
         ks[i] = g->ks[i];
         ks_p[i] = g->ks_p[i];
-        words[i] = unrelu_fit_word_name(
-            unrelu_fit_judge(ks[i], ks_p[i], g->observed[i] - g->censored[i], m->d));
+        unrelu_fit_word word =
+            unrelu_fit_judge(ks[i], ks_p[i], g->observed[i] - g->censored[i], m->d);
+        words[i] = unrelu_fit_word_name(word);
+        if (word != UNRELU_FIT_POOR || m->flags[i] & UNRELU_FLAG_MISFIT)
+            continue;
+        m->flags[i] |= UNRELU_FLAG_MISFIT;
+        first = poor++ ? first : i;
     }
+    if (poor > 0)
+        ur_model_warn(m, "misfit",
+                      "%zu column%s (the first: %.40s): the distribution is %.2g from that of the "
+                      "fitted normal, and p %.2g; %s",
+                      poor, poor == 1 ? "" : "s", m->names[first], ks[first], ks_p[first],
+                      ur_judge_remedy);
     m->fit = words;
     m->ks = ks;
     m->ks_p = ks_p;

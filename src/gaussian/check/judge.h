@@ -25,4 +25,7 @@ unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, d
  * cell by cell, where a simulation would take longer than they do */
 int ur_judge_is_far(double ks, double seen);
 
+/* what to do about a poor fit: of warnings */
+extern const char ur_judge_remedy[];
+
 #endif
