@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     NAMED = 4,
@@ -24,11 +25,28 @@ typedef struct {
     size_t *present, *text;  /* width: cells that are not missing, and those that say nothing */
     size_t *silent, *limits; /* width: that say nothing of another column, and those that do say
                                 that a value lies below or above */
+    size_t *dates, *whole;   /* width: numbers such as 20200131, and whole ones */
     size_t rows;
     int counted;    /* the first column has been 1, 2, 3, ... so far */
     int increasing; /* and whole numbers that increase */
     double last;    /* in it */
 } counts;
+
+/* 20200131, of 1800 to 2100 */
+static int is_date_number(double value)
+{
+    static const double FIRST = 18000101, LAST = 21001231;
+    if (!(value >= FIRST && value <= LAST && value == floor(value)))
+        return 0;
+    long date = (long)value, day = date % 100, month = date / 100 % 100;
+    return day >= 1 && day <= 31 && month >= 1 && month <= 12;
+}
+
+static void look_at_number(counts *c, size_t j, double value)
+{
+    c->dates[j] += (size_t)is_date_number(value);
+    c->whole[j] += value == floor(value);
+}
 
 /* NaN: missing, or no number */
 static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_t j,
@@ -42,6 +60,7 @@ static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_
         c->present[j]++;
         c->silent[j] += value != 0 && value != 1;
         c->limits[j] += value == 1;
+        look_at_number(c, j, value);
         return value;
     }
     ur_cell cell = ur_cell_find(s, l->lines.separator);
@@ -56,7 +75,10 @@ static double look_at(const ur_look *l, counts *c, const unsigned char *s, size_
     c->limits[j] += says == UR_SAYS_BELOW || says == UR_SAYS_ABOVE;
     c->present[j] += kind != UR_CELL_MISSING;
     c->text[j] += kind == UR_CELL_TEXT && !ur_cell_is_dressed(&cell);
-    return kind == UR_CELL_NUMBER ? value : NAN;
+    if (kind != UR_CELL_NUMBER)
+        return NAN;
+    look_at_number(c, j, value);
+    return value;
 }
 
 /* one line; *s ends at its line feed. Ragged ones are refused when they are decoded. */
@@ -102,6 +124,14 @@ static void look_at_rows(const ur_look *l, counts *c)
 static int is_draw_number(const ur_look *l, size_t j)
 {
     return l->names && (!strcmp(l->names[j], ".imp") || !strcmp(l->names[j], ".id"));
+}
+
+/* Numbers of days: 20200131, and in a column called so whole ones, as Excel counts days. */
+static int is_dates(const ur_look *l, const counts *c, size_t j)
+{
+    return c->present[j] >= UR_COUNTED_LEAST &&
+           (c->dates[j] == c->present[j] ||
+            (l->names && strcasecmp(l->names[j], "date") == 0 && c->whole[j] == c->present[j]));
 }
 
 static int is_row_names(const ur_look *l, const counts *c)
@@ -219,6 +249,8 @@ unrelu_status ur_csv_look(ur_look *l, ur_arena *arena, unrelu_error *err)
                 .text = ur_take(&own, l->width, sizeof *c.text),
                 .silent = ur_take(&own, l->width, sizeof *c.silent),
                 .limits = ur_take(&own, l->width, sizeof *c.limits),
+                .dates = ur_take(&own, l->width, sizeof *c.dates),
+                .whole = ur_take(&own, l->width, sizeof *c.whole),
                 .counted = 1,
                 .increasing = 1};
     unsigned char *out = ur_take(arena, l->width, 1);
@@ -232,6 +264,7 @@ unrelu_status ur_csv_look(ur_look *l, ur_arena *arena, unrelu_error *err)
         out[j] = is_draw_number(l, j) ? UR_DRAW_NUMBER
                  : is_text            ? UR_TEXT_COLUMN
                  : is_empty           ? UR_EMPTY_COLUMN
+                 : is_dates(l, &c, j) ? UR_DATE_COLUMN
                                       : 0;
         left += out[j] != 0;
     }
@@ -256,6 +289,7 @@ void ur_csv_tell(const ur_look *l, const unsigned char *unasked, char *note, siz
         const char *what = unasked[j] == UR_ROW_NAMES      ? "row names"
                            : unasked[j] == UR_DRAW_NUMBER  ? "of imputations"
                            : unasked[j] == UR_EMPTY_COLUMN ? "empty"
+                           : unasked[j] == UR_DATE_COLUMN  ? "dates"
                                                            : "text";
         if (told > NAMED)
             snprintf(name, sizeof name, "...");

@@ -11,7 +11,9 @@
  * and holds whole numbers that increase (R's read.csv calls it so); and where it counts 1, 2, 3,
  * ... over at least UR_COUNTED_LEAST rows. The columns .imp and .id of imputations say which draw a
  * row is of; one without a name, without a cell as well, is what a spreadsheet leaves at the end of
- * lines. Where nothing would be left, nothing is left out.
+ * lines. Dates are
+ * left out where they are written as numbers too: 20200131, or whole numbers in a column called
+ * date. Where nothing would be left, nothing is left out.
  */
 #ifndef UR_CSV_LOOK_H
 #define UR_CSV_LOOK_H
@@ -40,7 +42,7 @@ typedef struct {
     const char *ask; /* out: what to ask for; NULL: the end of the hint */
 } ur_look;
 
-enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER, UR_EMPTY_COLUMN };
+enum { UR_TEXT_COLUMN = 1, UR_ROW_NAMES, UR_DRAW_NUMBER, UR_EMPTY_COLUMN, UR_DATE_COLUMN };
 
 /* unasked (width, of the arena): one of these for columns to be left out, 0 for others */
 unrelu_status ur_csv_look(ur_look *look, ur_arena *arena, unrelu_error *err);
