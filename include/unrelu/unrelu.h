@@ -801,6 +801,16 @@ UNRELU_API unrelu_status unrelu_gaussian_impute_memory(
     const unrelu_gaussian *model, unrelu_source *samples, const unrelu_impute_options *options,
     double *x, const unrelu_exec *exec, unrelu_impute_report *report, unrelu_error *err);
 
+/* loglik (a number for each row of the samples): the logarithm of the density of the cells that
+ * were seen and of the probability that the others lie where they are known to, in the unit of the
+ * data. Missing cells are left out; NaN where columns follow from others, so that there is no
+ * density. error (as many, or NULL): standard errors of the integrals over more than two hidden
+ * cells, 0 where there are none. Of the options limit and limits are looked at. */
+UNRELU_API unrelu_status unrelu_gaussian_score(const unrelu_gaussian *model, unrelu_source *samples,
+                                               const unrelu_impute_options *options,
+                                               const unrelu_exec *exec, double *loglik,
+                                               double *error, unrelu_error *err);
+
 /* ---- summaries of shards ----------------------------------------------------------- */
 
 typedef struct unrelu_summary unrelu_summary;

@@ -14,10 +14,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/names.h"
 #include "base/random.h"
 #include "base/sized.h"
-#include "gaussian/cells/cells.h"
 #include "pass/parallel.h"
 #include "read/source.h"
 
@@ -41,9 +39,7 @@ typedef struct {
     size_t draws; /* 1 where means are wanted */
     size_t n, d;
     size_t *place; /* of the samples' columns in the model */
-    ur_cells cells;
-    /* the cells on the model's scale, column by column: those of cells, or copies */
-    const double *x, *upper;
+    ur_model_cells read;
     unsigned char *state;  /* n x d, in the model's order of columns */
     unsigned char *varies; /* d: columns of the model with a scale above 0 */
     double *lattice;       /* d */
@@ -56,38 +52,7 @@ typedef struct {
     ur_arena *arena;
 } imputation;
 
-/* ---- which models can fill samples, and which column is which ---- */
-
-/* place (d): of the samples' columns in the model */
-static unrelu_status match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
-                           unrelu_error *err)
-{
-    size_t width = unrelu_source_columns(samples), missing, column = 0;
-    if (width != m->d)
-        return ur_fail(
-            err, UNRELU_EFORMAT,
-            "%s has %zu column%s, and the model has %zu: choose the model's columns with "
-            "`columns`",
-            ur_source_label(samples), width, width == 1 ? "" : "s", m->d);
-    if (ur_names_match(ur_source_names(samples), width, m->names, m->d, place, &missing) ==
-        UR_NAMES_FOUND)
-        return UNRELU_OK;
-    /* the first that the model does not have, or has not as often */
-    for (int known = 1; known && column < m->d; column += (size_t)known) {
-        const char *name = unrelu_source_name(samples, column);
-        size_t here = 0, there = 0;
-        for (size_t i = 0; i <= column; i++)
-            here += strcmp(unrelu_source_name(samples, i), name) == 0;
-        for (size_t i = 0; i < m->d; i++)
-            there += (size_t)ur_name_same(name, m->names[i]);
-        known = here <= there;
-    }
-    return ur_fail(err, UNRELU_EFORMAT,
-                   "%s: column %zu is called '%.60s', and the model's columns are '%.60s'%s: fill "
-                   "samples of the columns that the model was fitted to",
-                   ur_source_label(samples), column + 1, unrelu_source_name(samples, column),
-                   m->names[0], m->d > 1 ? ", ..." : "");
-}
+/* ---- which models can fill samples ---- */
 
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
 {
@@ -121,59 +86,6 @@ unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err)
                            "the correlation of columns %zu and %zu of the model is %g: nothing can "
                            "be imputed",
                            i / m->d + 1, i % m->d + 1, m->correlation[i]);
-    return UNRELU_OK;
-}
-
-/* ---- reading ---- */
-
-/* the cells, and what they are on the model's scale */
-static unrelu_status load(imputation *p, unrelu_source *samples, const unrelu_exec *exec,
-                          unrelu_error *err)
-{
-    const unrelu_gaussian *m = p->model;
-    double *at = ur_take(p->arena, p->d, sizeof *at);
-    /* a model of cells with limits of their own says where a 0 was hidden, not which values were */
-    int cells = strcmp(m->angles, "likelihood") == 0;
-    double *zero = ur_take(p->arena, p->d, sizeof *zero);
-    ur_cells_rules rules = {.at = cells ? zero : at,
-                            .limit = p->options.limit,
-                            .limits = p->options.limits,
-                            .zero = cells ? at : NULL};
-    UR_TRY(ur_arena_status(p->arena, err));
-    for (size_t j = 0; j < p->d; j++) {
-        at[j] = m->limit ? unrelu_gaussian_untransform(m, p->place[j], m->limit[p->place[j]]) : 0;
-        zero[j] = fmin(0, at[j]); /* limits below 0, or none: values may have any sign */
-    }
-    UR_TRY(ur_cells_load(samples, &rules, exec, p->arena, &p->cells, err));
-    size_t n = p->n = p->cells.n;
-    if (n == 0)
-        return ur_fail(err, UNRELU_EDATA, "%s has no rows", ur_source_label(samples));
-    p->x = p->cells.x;
-    p->upper = p->cells.upper;
-    if (m->transform == UNRELU_TRANSFORM_NONE)
-        return UNRELU_OK;
-    double *x = ur_take(p->arena, n, p->d * sizeof *x), *upper = NULL;
-    if (p->upper)
-        upper = ur_take(p->arena, n, p->d * sizeof *upper);
-    UR_TRY(ur_arena_status(p->arena, err));
-    memcpy(x, p->cells.x, n * p->d * sizeof *x);
-    if (upper)
-        memcpy(upper, p->upper, n * p->d * sizeof *upper);
-    for (size_t j = 0; j < p->d; j++) {
-        double lambda = m->lambda ? m->lambda[p->place[j]] : 0;
-        size_t guessed;
-        char label[160];
-        ur_source_column_label(samples, j, label, sizeof label);
-        UR_TRY(ur_transform_column(m->transform, lambda, n, x + j * n, upper ? upper + j * n : NULL,
-                                   p->cells.state + j * n, label, &guessed, err));
-        if (guessed > 0)
-            return ur_fail(err, UNRELU_EDATA,
-                           "%s: %zu cell%s censored at 0, which has no image on the model's "
-                           "scale: give a limit above 0 with `limit` or `limits`",
-                           label, guessed, guessed == 1 ? " is" : "s are");
-    }
-    p->x = x;
-    p->upper = upper;
     return UNRELU_OK;
 }
 
@@ -287,7 +199,7 @@ static unrelu_status fill_row(const imputation *p, size_t row, size_t place, roo
     for (size_t j = 0; j < p->d; j++) {
         size_t i = p->place[j];
         unsigned char state = p->state[row * p->d + i];
-        double x = p->cells.x[j * p->n + row];
+        double x = p->read.cells.x[j * p->n + row];
         if (state == UR_SEEN) {
             out[j] = x;
             continue;
@@ -298,7 +210,7 @@ static unrelu_status fill_row(const imputation *p, size_t row, size_t place, roo
         else if (state != UR_MISSING)
             out[j] = fmax(out[j], x);
         if (state == UR_BETWEEN)
-            out[j] = fmin(out[j], p->cells.upper[j * p->n + row]);
+            out[j] = fmin(out[j], p->read.cells.upper[j * p->n + row]);
         if (!isfinite(out[j]))
             return ur_fail(err, UNRELU_EDATA,
                            "row %zu, column %zu (%.60s) is hidden, and %s of its law is infinite "
@@ -321,9 +233,11 @@ static void set_row(const imputation *p, const sorted_row *s, size_t place, room
     const double *b = p->b + place * p->d, *scale = p->scale + place * p->d;
     for (size_t j = 0; j < p->d; j++) {
         size_t i = p->place[j];
-        double x = p->x[j * p->n + s->row];
+        double x = p->read.x[j * p->n + s->row];
         r->t[i] = p->varies[i] ? (x - b[i]) / scale[i] : 0;
-        r->end[i] = p->upper && p->varies[i] ? (p->upper[j * p->n + s->row] - b[i]) / scale[i] : 0;
+        r->end[i] = p->read.upper && p->varies[i]
+                        ? (p->read.upper[j * p->n + s->row] - b[i]) / scale[i]
+                        : 0;
     }
     ur_impute_pattern_mean(&r->pattern, r->t, r->w, r->mu);
     for (size_t i = 0; i < r->pattern.limited; i++) {
@@ -446,9 +360,10 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
     for (size_t i = 0; i < d; i++)
         p->varies[i] = p->model->scale[i] > 0;
     ur_lattice_set(p->lattice, d);
-    UR_TRY(match(p->model, samples, p->place, err));
-    UR_TRY(load(p, samples, exec, err));
-    size_t n = p->n, most = BATCH_CELLS / (n > d ? n : d) / d;
+    UR_TRY(ur_impute_match(p->model, samples, p->place, err));
+    UR_TRY(ur_model_cells_load(p->model, samples, p->place, p->options.limit, p->options.limits,
+                               exec, p->arena, &p->read, err));
+    size_t n = p->n = p->read.cells.n, most = BATCH_CELLS / (n > d ? n : d) / d;
     p->batch = p->draws < most ? p->draws : most ? most : 1;
     p->state = ur_take(p->arena, n, d);
     p->rows = ur_take(p->arena, n, sizeof *p->rows);
@@ -461,7 +376,7 @@ static unrelu_status prepare(imputation *p, unrelu_source *samples, const unrelu
         UR_TRY(ur_parameters_begin(p->model, &p->errors, p->arena, err));
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < n; i++)
-            p->state[i * d + p->place[j]] = p->cells.state[j * n + i];
+            p->state[i * d + p->place[j]] = p->read.cells.state[j * n + i];
     for (size_t i = 0; i < n; i++)
         p->rows[i] = (sorted_row){i, d, p->state + i * d};
     qsort(p->rows, n, sizeof *p->rows, by_state);
@@ -493,7 +408,7 @@ static unrelu_status impute(const unrelu_gaussian *model, unrelu_source *samples
     UR_TRY(write_all(&p, samples, path, x, exec, err));
     *report = (unrelu_impute_report){.rows = p.n, .written = p.draws * p.n};
     for (size_t i = 0; i < p.n * p.d; i++) {
-        unsigned char state = p.cells.state[i];
+        unsigned char state = p.read.cells.state[i];
         report->missing += state == UR_MISSING;
         report->censored += state != UR_MISSING && state != UR_SEEN;
     }

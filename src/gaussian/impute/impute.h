@@ -5,6 +5,7 @@
 #define UR_IMPUTE_H
 
 #include "base/arena.h"
+#include "gaussian/cells/cells.h"
 #include "read/source.h"
 #include "unrelu/unrelu.h"
 
@@ -19,6 +20,21 @@
 /* --- impute.c --- */
 /* a model that can fill samples */
 unrelu_status ur_impute_check(const unrelu_gaussian *m, unrelu_error *err);
+
+/* --- impute_cells.c --- */
+/* place (d): of the samples' columns in the model */
+unrelu_status ur_impute_match(const unrelu_gaussian *m, const unrelu_source *samples, size_t *place,
+                              unrelu_error *err);
+/* x and upper: the cells on the model's scale, column by column: those of cells, or copies */
+typedef struct {
+    ur_cells cells;
+    const double *x, *upper;
+} ur_model_cells;
+/* limit (d) and limits as of unrelu_impute_options; all of it lies in the arena */
+unrelu_status ur_model_cells_load(const unrelu_gaussian *m, unrelu_source *samples,
+                                  const size_t *place, const double *limit, unrelu_source *limits,
+                                  const unrelu_exec *exec, ur_arena *arena, ur_model_cells *out,
+                                  unrelu_error *err);
 
 /* --- impute_table.c: the file that completed tables go to, draw after draw. CSV and TSV keep the
  * columns of the samples' file that the model does not have, as they are written, and of draws have

@@ -268,3 +268,14 @@ unrelu_status ur_row_likelihoods(const ur_joint_columns *c, const unrelu_exec *e
     ur_lattice_set(p.lattice, c->d);
     return add_rows(&p, exec, out, err);
 }
+
+unrelu_status ur_row_likelihoods_each(const ur_joint_columns *c, const unrelu_exec *exec,
+                                      double *value, double *variance, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    rows p = {.c = c, .count = UR_POINTS_MOST, .stride = 1, .value = value, .variance = variance};
+    p.lattice = ur_take(&arena, c->d, sizeof *p.lattice);
+    UR_TRY(ur_arena_status(&arena, err));
+    ur_lattice_set(p.lattice, c->d);
+    return ur_each(exec, "rows", (c->n + BLOCK - 1) / BLOCK, add_block, &p, err);
+}

@@ -22,4 +22,9 @@ typedef struct {
 unrelu_status ur_row_likelihoods(const ur_joint_columns *columns, const unrelu_exec *exec,
                                  ur_joint_likelihood *out, unrelu_error *err);
 
+/* Of each row (n), by as many points as there can be, whatever it costs; variance (n): of its
+ * error. NaN where a row has no density. Every margin has a scale. */
+unrelu_status ur_row_likelihoods_each(const ur_joint_columns *columns, const unrelu_exec *exec,
+                                      double *value, double *variance, unrelu_error *err);
+
 #endif
