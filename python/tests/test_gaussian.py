@@ -234,3 +234,24 @@ def test_goodness_knows_what_is_no_normal(planted, rng):
     found = model.goodness(X, n_runs=99)
     assert found.fit[2] == "poor"
     assert [found.fit[j] for j in (0, 1, 3)] == ["good"] * 3
+
+
+def test_likelihoods_are_those_of_scipy(planted):
+    X = planted[0][:50]
+    model = RectifiedGaussian().fit(planted[0])
+    loglik, error = model.score_samples(X, return_error=True)
+    for x, got in zip(X, loglik):
+        hidden = x == 0
+        b, S = model.location_, model.covariance_
+        seen = ~hidden
+        want = stats.multivariate_normal.logpdf(x[seen], b[seen], S[np.ix_(seen, seen)])
+        if hidden.any():
+            along = np.linalg.solve(S[np.ix_(seen, seen)], S[np.ix_(seen, hidden)])
+            mean = b[hidden] + (x[seen] - b[seen]) @ along
+            left = S[np.ix_(hidden, hidden)] - S[np.ix_(hidden, seen)] @ along
+            want += stats.multivariate_normal.logcdf(np.zeros(hidden.sum()), mean, left)
+        assert got == pytest.approx(want, abs=1e-4)
+    assert (error[(X == 0).sum(axis=1) <= 2] == 0).all()
+    assert model.score(X) == loglik.mean()
+    other = RectifiedGaussian().fit(planted[0] * [1, 1, 1, 3])
+    assert other.score(planted[0]) < model.score(planted[0])

@@ -108,5 +108,8 @@ class ModelEstimator(BaseEstimator):  # type: ignore[misc]
             state["_model"] = unpacked(state["_model"], self._kind)
         super().__setstate__(state)
 
+    def __sklearn_tags__(self) -> Any:
+        return super().__sklearn_tags__()
+
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
         return {"_xfail_checks": expected_failed_checks(self)}

@@ -63,6 +63,8 @@ class ReLUUnmixing(ModelEstimator):
     ('exact', (2, 4))
     """
 
+    n_features_in_: int
+
     _kind: ClassVar[str] = "mixture"
     _aliases: ClassVar[dict[str, str]] = {
         "p": "n_components",
@@ -119,7 +121,7 @@ class ReLUUnmixing(ModelEstimator):
         self.__dict__.pop("_model", None)
         self.verdict_ = "failed"
         self.components_ = np.empty((0, self.n_features_in_))
-        self.components_se_ = None
+        self.components_se_: Floats | None = None
         self.n_components_ = 0
         self.warnings_ = [("failed", why)]
 

@@ -269,11 +269,13 @@ class ReLURecovery(MultiOutputMixin, RegressorMixin, ModelEstimator):  # type: i
         import torch
 
         self._check_fitted()
-        layers = {"relu": torch.nn.ReLU}
-        activation = layers[self.activation_]() if self.activation_ in layers else None
-        if self.activation_.startswith("leaky:"):
-            activation = torch.nn.LeakyReLU(float(self.activation_.split(":")[1]))
-        if activation is None:
+        name, _, slope = self.activation_.partition(":")
+        activation: Any
+        if name == "relu":
+            activation = torch.nn.ReLU()
+        elif name == "leaky":
+            activation = torch.nn.LeakyReLU(float(slope))
+        else:
             raise UnreluError(f"torch.nn has no module for the activation {self.activation_!r}")
         hidden = torch.nn.Linear(self.n_features_in_, self.n_hidden_, dtype=torch.float64)
         output = torch.nn.Linear(self.n_hidden_, self.n_outputs_, dtype=torch.float64)
