@@ -255,3 +255,16 @@ def test_likelihoods_are_those_of_scipy(planted):
     assert model.score(X) == loglik.mean()
     other = RectifiedGaussian().fit(planted[0] * [1, 1, 1, 3])
     assert other.score(planted[0]) < model.score(planted[0])
+
+
+def test_frames_of_polars(planted):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(planted[0].copy(), schema=list("abcd"))
+    want = RectifiedGaussian().fit(planted[0])
+    model = RectifiedGaussian().fit(frame)
+    np.testing.assert_array_equal(model.covariance_, want.covariance_)
+    assert list(model.feature_names_in_) == list("abcd")
+    b = polars.col("b")
+    holes = frame.with_columns(polars.when(b > 1).then(None).otherwise(b).alias("b"))
+    missing = (planted[0][:, 1] > 1).sum()
+    assert RectifiedGaussian().fit(holes).observed_[1] == len(planted[0]) - missing
