@@ -293,6 +293,7 @@ static unrelu_status run(unrelu_source *inputs, unrelu_source *labels,
     UR_TRY(ur_sized_copy(&given.options, sizeof given.options, options, "the options", err));
     UR_TRY(ur_exec_read(&exec, &here, err));
     UR_TRY(ur_ranks_refuse(exec, network ? "certify" : "recover", err));
+    UR_BLAS_BEGIN(&here.threads, err); /* before the watch, which copies how many there may be */
     ur_watch_begin(&watch, exec, network ? 0 : given.options.time_limit);
     given.exec = &watch.exec;
     given.watch = network ? NULL : &watch;
@@ -302,7 +303,6 @@ static unrelu_status run(unrelu_source *inputs, unrelu_source *labels,
         given.options.activation = network->activation;
     if (!method)
         UR_TRY(choose_method(&given.options, &method, err));
-    UR_BLAS_BEGIN(&here.threads, err);
     unrelu_network *m = ur_network_new(err);
     unrelu_status status = m ? recover(inputs, labels, method, &given, m, err) : UNRELU_ENOMEM;
     if (status == UNRELU_ECANCELLED && atomic_load(&watch.late))
