@@ -22,7 +22,9 @@ enum {
     TITLE = 20,
 };
 
-static const double DARK = 0.55; /* of the largest: numbers on such a cell are light */
+/* of the largest: from DARK on light numbers are read better than dark ones; on a dark page, where
+ * cells grow lighter, dark ones from LIGHT on */
+static const double DARK = 0.85, LIGHT = 0.65;
 
 /* as in page.css, whose dark half lightens pictures by a filter */
 static const cli_colour LOW = {0x2f, 0x6d, 0xb0, 0}, HIGH = {0xc0, 0x51, 0x2a, 0},
@@ -166,7 +168,9 @@ static void write_numbers(cli_page *page, const cli_heatmap *m, const layout *l)
         if (isnan(share) || cli_svg_text_width(text, CLI_FONT) + CLI_FONT > l->cell)
             continue;
         cli_html(page, "<text%s x=\"%g\" y=\"%g\">%s%s</text>",
-                 fabs(share) > DARK ? " class=\"on\"" : "",
+                 fabs(share) > DARK    ? " class=\"on\""
+                 : fabs(share) > LIGHT ? " class=\"mid\""
+                                       : "",
                  cli_px(l->left + ((double)(i % m->columns) + 0.5) * l->cell),
                  cli_px(l->top + ((double)(i / m->columns) + 0.5) * l->tall + 4),
                  m->values[i] < 0 ? "−" : "", text);

@@ -124,7 +124,7 @@ static void add_neurons(cli_page *page, const unrelu_network *m, double level)
         {"Weight in the outputs", "The norm of each neuron's column of U.", NULL, 480, 230},
         {"How often it is on", "The share of the samples where a neuron is on.", NULL, 480, 230}};
     const cli_bars charts[] = {
-        {frames[0], "norm of its column of U", "neuron", "first", m->k, norm, 0},
+        {frames[0], "norm in U", "neuron", "first", m->k, norm, 0},
         {frames[1], "share of the samples", "neuron", "third", m->k, m->active, 1}};
     double z = cli_half_width(level);
     cli_html(page, "<section id=\"neurons\"><h2>Neurons</h2>\n"

@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
+READABLE = 3  # contrast that WCAG asks of large text, and of graphics
 SHEET = 717  # pixels of A4 between margins of a centimetre
 PATIENCE = 600  # seconds for a page, on a machine that is busy with other things too
 
@@ -69,6 +70,25 @@ STATE = """(() => {
     wide: wide.slice(0, 3).map((element) => element.tagName + '.' + element.className),
     height: root.scrollHeight, alerts: window.hostile || 0,
   };
+})()"""
+
+# the lowest contrast (of WCAG) of a number upon the cell of a map that it stands on
+CONTRAST = """(() => {
+  const parts = (colour) => colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+  const light = (rgb) => rgb.map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = parts(getComputedStyle(document.querySelector('.plot .zero') || document.body).stopColor || 'rgb(0,0,0)');
+  let lowest = 21;
+  for (const text of document.querySelectorAll('.numbers text')) {
+    text.scrollIntoView({ block: 'center', inline: 'center' });
+    const box = text.getBoundingClientRect();
+    const cell = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2), style = getComputedStyle(cell);
+    if (!style.fill.startsWith('rgb(')) continue;
+    const share = Number(style.opacity), fill = parts(style.fill);
+    const pair = [light(fill.map((c, i) => share * c + (1 - share) * ground[i])), light(parts(getComputedStyle(text).fill))];
+    lowest = Math.min(lowest, (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05));
+  }
+  return lowest;
 })()"""
 
 # what reaches over the right edge of a printed sheet: boxes do not scroll there
@@ -229,6 +249,9 @@ def look(browser, path, width, scheme, shots):
         wrong.append("%(ink)s on %(ground)s" % state)
     if state["tables"]:
         wrong.append("%(tables)d tables scroll for nothing, or lose the names of their rows" % state)
+    contrast = browser.evaluate(CONTRAST)
+    if contrast < READABLE:
+        wrong.append("a number of a map has a contrast of %.2f" % contrast)
     if state["alerts"]:
         wrong.append("a column's name was run as a script")
     if shots:
