@@ -288,7 +288,7 @@ static void searches_end_in_time(void **state)
                 iterations += m.margin.iterations;
             }
         }
-    near(evaluations / count, 4.3, 0.15);
+    near(evaluations / count, 3.4, 0.15);
     near(iterations / count / 2, 4.55, 0.1);
 }
 

@@ -130,6 +130,37 @@ static void sums_of_rows_where_one_is_seen(void **state)
             mixed_rows(sizes[k], rhos[t]);
 }
 
+/* from a rho as far away as the shares of the longest step that each series takes, and beyond both
+ */
+static void hazards_follow_rho(void **state)
+{
+    enum { SHARES = 5 };
+    static const double longest[] = {1e-3, 0.09}, shares[SHARES] = {1e-3, 0.3, 0.99, 20, -0.99};
+    static double u[ROWS], l[ROWS], g[ROWS], m[ROWS], to[ROWS], hazard[ROWS];
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++) { /* |u - rho l| below 4 in most rows, and in all */
+        u[i] = x[0][i] / 2;
+        l[i] = x[1][i] / 2;
+    }
+    for (size_t k = 0; k < 10 * SHARES * sizeof rhos / sizeof *rhos; k++) {
+        size_t n = sizes[k % 10];
+        double r = rhos[k / 10 / SHARES], share = shares[k / 10 % SHARES], found[2], want[2];
+        double unit = pow(1 - r * r, 1.5) / 4; /* of rho, that moves an ordinary g by 1 at most */
+        for (int which = 0; which < 2; which++) {
+            double from = r - 0.95 * share * longest[which] * unit;
+            const ur_mixed_rows rows = {n, u, l, g, m}, plain = {n, u, l, to, hazard};
+            ur_sum_mixed(&plain, r, want);
+            ur_sum_mixed(&rows, from, found);
+            ur_move_mixed(&rows, from, r, found);
+            for (size_t i = 0; i < n; i++)
+                if (g[i] != to[i] || !(fabs(m[i] - hazard[i]) <= 1e-13 * (1 + hazard[i])))
+                    fail_msg("from %g to %g: m %.17g, expected %.17g", from, r, m[i], hazard[i]);
+            near(found[0], want[0]);
+            near(found[1], want[1]);
+        }
+    }
+}
+
 static void moves_of_rows(void **state)
 {
     (void)state;
@@ -168,6 +199,7 @@ int main(void)
         cmocka_unit_test(sums_of_seen_rows),
         cmocka_unit_test(scores_of_seen_rows_are_slopes_of_the_density),
         cmocka_unit_test(sums_of_rows_where_one_is_seen),
+        cmocka_unit_test(hazards_follow_rho),
         cmocka_unit_test(moves_of_rows),
     };
     return cmocka_run_group_tests(tests, draw, NULL);

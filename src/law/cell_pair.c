@@ -20,13 +20,16 @@
 #include "law/rectangle.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { STEPS = 60 };
 /* limits in deviations: Phi(-38) is about the smallest number that a double holds */
 static const double FAR = 38;
-/* of rho where the search starts: the bracket ends a little further out */
+/* of rho where the search starts: the bracket ends a little further out; it is found to 1e-4, which
+ * is nothing beside its error */
 static const double START_MOST = 0.95;
+enum { START_HALVINGS = 14 };
 /* Phi2 below it has lost its digits: so far below that the row says nothing */
 static const double LEAST_CORNER = 1e-290;
 /* of z = atanh rho: a Newton step after which the next is below rounding; a bracket that is closed
@@ -60,17 +63,17 @@ enum {
 
 typedef struct {
     double s1, s2, s11, s12, s22; /* sums over rows where both are seen */
-    double start;                 /* correlation of what is expected */
+    double start;                 /* where the search for rho begins */
     double rho;                   /* where m and the corners were evaluated last */
     size_t count[KINDS];
-    size_t *row[KINDS]; /* of each kind */
+    uint32_t *row[KINDS]; /* of each kind */
     size_t mixeds, corners;
     /* mixeds, kind after kind: one seen at u, the other below l, mirrored where it is above; -w,
      * m(w). After them u and l hold the values of rows where both are seen. */
     double *u, *l, *g, *m;
-    size_t *corner_of; /* of each row of corners */
-    size_t *table;     /* of corners by both levels, plus one */
-    double *score;     /* n: of each row */
+    uint32_t *corner_of; /* of each row of corners */
+    size_t *table;       /* of corners by both levels, plus one */
+    double *score;       /* n: of each row */
     corner *corner;
 } pair;
 
@@ -90,6 +93,27 @@ static void set_levels(ur_cell_column *c, unsigned char side, ur_keyed *limit, u
     for (size_t i = 0; i < count; i++) {
         c->levels += i == 0 || limit[i].key != limit[i - 1].key;
         c->level[limit[i].at] = c->levels - 1;
+    }
+}
+
+/* The mean of He_k over what a cell leaves open below or above a is expected times He_k-1(a). */
+static void set_series(ur_cell_column *c)
+{
+    double sum[UR_CELL_SERIES] = {0}, rows = 0, norm = 1;
+    for (size_t i = 0; i < c->n; i++) {
+        double e = c->expected[i], a = c->a[i], last = 1, polynomial = a;
+        int limited = c->state[i] == UR_BELOW || c->state[i] == UR_ABOVE;
+        rows += c->state[i] != UR_MISSING;
+        for (int k = 0; k < UR_CELL_SERIES; k++) { /* He_k and He_k+1 */
+            sum[k] += e * (limited ? e * last : polynomial);
+            double next = a * polynomial - (k + 1) * last;
+            last = polynomial;
+            polynomial = next;
+        }
+    }
+    for (int k = 0; k < UR_CELL_SERIES; k++) {
+        norm *= k + 1;
+        c->series[k] = sum[k] / (fmax(rows, 1) * sqrt(norm));
     }
 }
 
@@ -138,6 +162,7 @@ unrelu_status ur_cell_column_open(ur_arena *arena, size_t n, const double *x, co
         out->s_by[i] = V[1] * by_b + V[2] * by_s;
     }
     out->square = ur_sum_products(n, out->expected, out->expected);
+    set_series(out);
     set_levels(out, UR_BELOW, limit, scratch);
     set_levels(out, UR_ABOVE, limit, scratch);
     return UNRELU_OK;
@@ -182,7 +207,7 @@ static void set_kinds(const ur_cell_column *c1, const ur_cell_column *c2, pair *
         kind[k] = kind_of(k / STATES, k % STATES);
     for (size_t i = 0; i < c1->n; i++) {
         size_t k = kind[c1->state[i] * STATES + c2->state[i]];
-        p->row[k][count[k]++] = i;
+        p->row[k][count[k]++] = (uint32_t)i;
     }
     memcpy(p->count, count, sizeof count);
 }
@@ -195,6 +220,11 @@ static void set_corners(pair *p, const ur_cell_column *c1, const ur_cell_column 
         memset(p->table, 0, c1->levels * c2->levels * sizeof *p->table);
     for (size_t k = 0; k < p->count[CORNER]; k++) {
         size_t i = p->row[CORNER][k];
+        if (k > 0 && c1->levels * c2->levels == 1) { /* all are one */
+            p->corner[0].count = (double)p->count[CORNER];
+            memset(p->corner_of, 0, p->count[CORNER] * sizeof *p->corner_of);
+            break;
+        }
         size_t *at = tabled ? &p->table[c1->level[i] * c2->levels + c2->level[i]] : NULL;
         double turn1 = turn_of(c1->state[i]), turn2 = turn_of(c2->state[i]);
         if (!at || !*at) {
@@ -211,7 +241,7 @@ static void set_corners(pair *p, const ur_cell_column *c1, const ur_cell_column 
         }
         size_t which = at ? *at - 1 : p->corners - 1;
         p->corner[which].count++;
-        p->corner_of[k] = which;
+        p->corner_of[k] = (uint32_t)which;
     }
 }
 
@@ -231,7 +261,23 @@ static void set_values(pair *p, const ur_cell_column *u, const ur_cell_column *l
     }
 }
 
-/* of a row where one is missing the other is left out; the one is 0 there */
+/* The mean product of what is expected of two normals of correlation r is sum_k c_k d_k r^k, by the
+ * series c and d of both (Mehler): r where that is what the rows have. */
+static double solve_series(const ur_cell_column *c1, const ur_cell_column *c2, double mean)
+{
+    double low = -START_MOST, high = START_MOST;
+    for (int halving = 0; halving < START_HALVINGS; halving++) {
+        double r = (low + high) / 2, sum = 0;
+        for (int k = UR_CELL_SERIES; k-- > 0;)
+            sum = (sum + c1->series[k] * c2->series[k]) * r;
+        *(sum < mean ? &low : &high) = r;
+    }
+    return (low + high) / 2;
+}
+
+/* Where no row shows both the likelihood may rise all the way to a bound, and the search begins at
+ * the correlation of what is expected, which is nearer to 0. Of a row where one is missing the
+ * other is left out; the one is 0 there. */
 static void set_start(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
 {
     double t11 = c1->square, t22 = c2->square;
@@ -243,6 +289,8 @@ static void set_start(const ur_cell_column *c1, const ur_cell_column *c2, pair *
     }
     double size = sqrt(fmax(0, t11) * fmax(0, t22));
     p->start = size > 0 ? clamp(t12 / size, START_MOST) : 0;
+    if (p->count[BOTH] > 0)
+        p->start = solve_series(c1, c2, t12 / (double)(c1->n - p->count[NOTHING]));
 }
 
 static void gather(const ur_cell_column *c1, const ur_cell_column *c2, pair *p)
@@ -281,10 +329,15 @@ static slope sum_seen(const pair *p, double r, double o2)
     };
 }
 
-static slope sum_mixed(const pair *p, double r)
+/* known: g and m are those of p->rho */
+static slope sum_mixed(const pair *p, double r, int known)
 {
+    const ur_mixed_rows rows = {p->mixeds, p->u, p->l, p->g, p->m};
     double sum[2];
-    ur_sum_mixed(&(ur_mixed_rows){p->mixeds, p->u, p->l, p->g, p->m}, r, sum);
+    if (known)
+        ur_move_mixed(&rows, p->rho, r, sum);
+    else
+        ur_sum_mixed(&rows, r, sum);
     return (slope){sum[0], sum[1]};
 }
 
@@ -348,7 +401,7 @@ static double solve(pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
     double most = atanh(UR_PAIR_LIMIT), low = -most, high = most, z = atanh(p->start);
     for (out->evaluations = 1; out->evaluations <= STEPS; out->evaluations++) {
         double r = tanh(z), o2 = (1 - r) * (1 + r);
-        slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r),
+        slope seen = sum_seen(p, r, o2), mixed = sum_mixed(p, r, out->evaluations > 1),
               corners = sum_corners(p, r, o2, out->evaluations > 1),
               ranges = sum_ranges(p, c1, c2, r);
         slope at = {seen.score + mixed.score + corners.score + ranges.score,
@@ -510,11 +563,11 @@ void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double
               .g = room + 2 * n,
               .m = room + 3 * n,
               .score = room + 4 * n,
-              .corner_of = rows + KINDS * n,
+              .corner_of = (uint32_t *)(rows + KINDS * n),
               .table = rows + (KINDS + 1) * n,
               .corner = (corner *)(rows + (KINDS + 2) * n)};
     for (size_t k = 0; k < KINDS; k++)
-        p.row[k] = rows + k * n;
+        p.row[k] = (uint32_t *)(rows + k * n);
     double information = 0;
     *out =
         (ur_pair){.rho_se = NAN, .product_se = NAN, .model_rho_se = NAN, .model_product_se = NAN};

@@ -12,6 +12,11 @@
 #include "law/pair.h"
 
 #include <stddef.h>
+#include <stdint.h>
+
+enum { UR_CELL_SERIES = 6 };
+/* rows at most: their numbers are kept in 32 bits, so that more of them stay in the cache */
+#define UR_CELL_PAIR_ROWS UINT32_MAX
 
 /* A column as its pairs need it: all of it lives in an arena */
 typedef struct {
@@ -22,9 +27,11 @@ typedef struct {
     double *width;    /* n: of cells between, divided by s; NULL: there are none */
     double *expected; /* n: a, or the mean of what it leaves open: a margin's score in b, times s */
     double *below;    /* n: Phi(a) where below, Phi(-a) where above */
-    double *b_by, *s_by;   /* n: how (b, s) move with the row: V times the margin's score */
-    size_t *level, levels; /* n: which of the different limits, where below or above */
-    double square;         /* sum of the squares of expected */
+    double *b_by, *s_by;           /* n: how (b, s) move with the row: V times the margin's score */
+    size_t *level, levels;         /* n: which of the different limits, where below or above */
+    double square;                 /* sum of the squares of expected */
+    double series[UR_CELL_SERIES]; /* expected as a function of the normal behind it: mean products
+                                    * with its Hermite polynomials 1, 2, ..., which have norm 1 */
 } ur_cell_column;
 
 /* with its margin fitted */

@@ -23,6 +23,8 @@ typedef struct {
 
 /* sets g and m; sum: of the score, and of its derivative with the sign turned */
 void ur_sum_mixed(const ur_mixed_rows *rows, double r, double sum[2]);
+/* the same, from g and m as they were set for another rho near by, where that costs less */
+void ur_move_mixed(const ur_mixed_rows *rows, double from, double r, double sum[2]);
 /* With g and m as they were set for r. sum: of the score's derivatives by u, by u times u, by l,
  * by l times l; g becomes the score of each row. */
 void ur_slopes_mixed(const ur_mixed_rows *rows, double r, double sum[4]);

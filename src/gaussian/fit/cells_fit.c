@@ -364,8 +364,8 @@ static unrelu_status solve_row(void *context, size_t i, unrelu_error *err)
         ur_pair pair = {0};
         size_t both = 0, seen = 0;
         for (size_t k = 0; k < a->n; k++) {
-            both += a->state[k] != UR_MISSING && b->state[k] != UR_MISSING;
-            seen += a->state[k] == UR_SEEN && b->state[k] == UR_SEEN;
+            both += (a->state[k] != UR_MISSING) & (b->state[k] != UR_MISSING);
+            seen += (a->state[k] == UR_SEEN) & (b->state[k] == UR_SEEN);
         }
         ur_cell_pair_fit(b, a, room, &pair);
         if (clusters)
@@ -446,6 +446,11 @@ unrelu_status ur_fit_cells(unrelu_source *source, const unrelu_gaussian_options 
     if (w.cells.n < UR_FEWEST_ROWS)
         return ur_fail(err, UNRELU_EDATA, "%zu row%s cannot support a fit: at least %d are needed",
                        w.cells.n, w.cells.n == 1 ? "" : "s", UR_FEWEST_ROWS);
+    if (w.cells.n > UR_CELL_PAIR_ROWS)
+        return ur_fail(
+            err, UNRELU_EDATA,
+            "%zu rows are more than the %u that a fit cell by cell takes: fit fewer of them",
+            w.cells.n, UR_CELL_PAIR_ROWS);
     for (size_t j = 0; j < all; j++)
         UR_TRY(fit_margin(&w, j, err));
     if (w.d == 0)
