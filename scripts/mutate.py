@@ -40,11 +40,14 @@ NUMBER = r"[-+]?(?:0x[0-9a-fA-F.]+p[-+]?\d+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?
 # not run unless asked for: what takes minutes, or looks at other things than results
 SLOW = r"numbers|allocation|install|^report$|folders|docs_cli|fuzz|concurrent"
 
-# What is no tolerance. Constants of mathematics are known by their digits.
+# What is no tolerance, and what initialises tables, which a factor cannot do: names, or places. Constants of
+# mathematics are known by their digits.
 LEFT_OUT = {
     "BLOCKS": "a size of buffers", "UR_WHY": "a size of buffers",
     "COLUMNS_AVX2": "a switch", "UR_PANEL_AVX2": "a switch",
     "UR_NO_EXPONENT": "a mark", "UR_LARGEST_EXPONENT": "a mark", "UR_EXP_SHIFT": "a trick of rounding",
+    "UR_STEPHENS_A": "of a published table", "UR_STEPHENS_C": "of a published table",
+    "src/model/ranges.c:ROUNDING": "in a table of constants", "src/model/ranges.c:WHOLE_MOST": "in a table of constants",
     "UR_LN2_HIGH": "a constant of mathematics", "UR_LN2_LOW": "a constant of mathematics",
 }
 DIGITS_OF_MATHEMATICS = 14
@@ -102,9 +105,10 @@ def pace(text, start, end):
     return None
 
 
-def left_out(name, value):
-    if name in LEFT_OUT:
-        return LEFT_OUT[name]
+def left_out(place, value):
+    for known in (place, place.split(":")[1]):
+        if known in LEFT_OUT:
+            return LEFT_OUT[known]
     if "DBL_EPSILON" in value:
         return "derived from the precision of doubles"
     if len(re.sub(r"[eE].*|\D", "", value).lstrip("0")) >= DIGITS_OF_MATHEMATICS:
@@ -120,8 +124,8 @@ def constants():
             text = file.read()
             for start, end, several in declared(text):
                 for name, _, value in several:
-                    why = left_out(name, value) or pace(text, start, end)
-                    found.append((f"{os.path.relpath(path, TOP)}:{name}", value, why))
+                    place = f"{os.path.relpath(path, TOP)}:{name}"
+                    found.append((place, value, left_out(place, value) or pace(text, start, end)))
     return found
 
 

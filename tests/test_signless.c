@@ -180,10 +180,12 @@ static void fewer_neurons_than_there_are_do_not_do(void **state)
     planted_network_free(&p);
 }
 
+/* the last has many more neurons than inputs and labels */
 static void it_is_the_default_for_fewer_labels_than_neurons(void **state)
 {
     (void)state;
-    static const size sizes[] = {{10, 16, 1, 1100, .5, 13}, {8, 10, 4, 500, .5, 14}};
+    static const size sizes[] = {
+        {10, 16, 1, 1100, .5, 13}, {8, 10, 4, 500, .5, 14}, {4, 16, 1, 800, .5, 15}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         planted_network p = plant_of(sizes[i]);
         unrelu_network *model = recover(&p, NULL);

@@ -26,8 +26,8 @@ enum { ROUND = 8, MISSING_A_START = 4 };
 /* Starts in a row without a neuron after which a hunt ends. Pace: of those that can find one nearly
  * all do, and what is left out is looked for otherwise. */
 enum { FRUITLESS = 12 };
-/* Operations of a step, rows times p (p + 2 k), below which starts go one by one: starting threads
- * costs about 50 microseconds. The bits do not depend on it. */
+/* Pace: operations of a step, rows times p (p + 2 k), below which starts go one by one, as starting
+ * threads costs about 50 microseconds. The bits do not depend on it. */
 static const double HEAVY = 2e5;
 /* |w| beside what is known, of |w|: below it a fixed point is made of known neurons. Pace: what
  * passes wrongly meets no labels. */

@@ -19,8 +19,9 @@
 #include <string.h>
 
 enum { ROUND = 8 };
-/* operations of a step (rows times p (p + 2 rank)) below which starts go one by one: starting
- * threads costs about 50 microseconds. It decides what a round knows, hence the bits. */
+/* Pace: operations of a step (rows times p (p + 2 rank)) below which starts go one by one, as
+ * starting threads costs about 50 microseconds. It decides what a round knows, hence the bits; what
+ * is found is judged by rho and the certificate. */
 static const double HEAVY = 2e5;
 
 typedef struct {

@@ -247,8 +247,8 @@ static unrelu_status test_opposite(const void *facts, ur_breach *breach)
 
 /* Neurons whose patterns are looked at in one scratch. Pace: of fewer, more scratches. */
 enum { NEURONS_A_SCRATCH = 8 };
-/* Operations of a neuron, rows times p (p + 2 rank), below which one thread does all: starting
- * others costs about 50 microseconds. The bits do not depend on it. */
+/* Pace: operations of a neuron, rows times p (p + 2 rank), below which one thread does all, as
+ * starting others costs about 50 microseconds. The bits do not depend on it. */
 static const double HEAVY = 2e5;
 
 typedef struct {
