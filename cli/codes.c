@@ -65,6 +65,7 @@ const cli_code cli_codes[] = {
      "column: robust errors hang on a few rows, or values lie far out; network: the noise of the "
      "labels has heavier tails than normal noise; see --robust"},
     {"weak-neuron", "network: a bias beyond 2.5 deviations of its input: it hardly switches"},
+    {"fewer-neurons", "network: BIC prefers fewer neurons than the k that was given"},
     {"few-starts-agree", "network: the best noisy fit was reached from one start only"},
     {"k-bound", "network: the number of neurons is at the edge of what was tried"},
     {"moments-skipped", "network: no start from moments, and why"},

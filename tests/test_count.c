@@ -140,7 +140,7 @@ static void a_solve_ends_where_its_goal_is_out_of_reach(void **state)
 
 /* ---- many rows ---- */
 
-static unrelu_network *recover_weak(size_t n, double weak, double bias)
+static unrelu_network *recover_weak_of(size_t n, double weak, double bias, size_t k)
 {
     planted_network p = plant_network(4, 2, 3, n, 0, 5);
     double *e = malloc(n * 3 * sizeof *e);
@@ -156,10 +156,16 @@ static unrelu_network *recover_weak(size_t n, double weak, double bias)
     unrelu_recover_options o;
     unrelu_recover_options_init(&o, sizeof o);
     o.labels = UNRELU_LABELS_NOISY;
+    o.k = k;
     unrelu_network *model = recover(&p, &o);
     free(e);
     planted_network_free(&p);
     return model;
+}
+
+static unrelu_network *recover_weak(size_t n, double weak, double bias)
+{
+    return recover_weak_of(n, weak, bias, 0);
 }
 
 /* k is found on 2000 rows, and the criterion is that of these: that of all rows called what these
@@ -189,6 +195,25 @@ static void what_only_all_rows_show_is_found(void **state)
     model = recover_weak(60000, 1, .02);
     assert_string_equal(model->biases, "both");
     unrelu_network_free(model);
+}
+
+static int doubts_neurons(double weak)
+{
+    int doubts = 0;
+    unrelu_network *model = recover_weak_of(2000, weak, 0, 2);
+    assert_int_equal(model->k, 2);
+    for (size_t i = 0; i < model->warning_count; i++)
+        doubts |= strcmp(model->warnings[i].code, "fewer-neurons") == 0;
+    unrelu_network_free(model);
+    return doubts;
+}
+
+static void neurons_that_were_asked_for_and_do_not_show_are_told(void **state)
+{
+    (void)state;
+    assert_true(doubts_neurons(0));
+    assert_true(doubts_neurons(.03));
+    assert_false(doubts_neurons(1));
 }
 
 /* ---- fewer labels than neurons ---- */
@@ -402,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_solve_ends_where_its_goal_is_out_of_reach),
         cmocka_unit_test(many_rows_have_no_more_neurons_than_some),
         cmocka_unit_test(what_only_all_rows_show_is_found),
+        cmocka_unit_test(neurons_that_were_asked_for_and_do_not_show_are_told),
         cmocka_unit_test(signs_are_those_that_leave_least),
         cmocka_unit_test(rows_without_signs_ask_for_twenty_labels_a_number),
         cmocka_unit_test(students_have_two_labels_a_number),

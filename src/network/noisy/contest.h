@@ -19,6 +19,7 @@ typedef struct {
     ur_best best;
     double *rows; /* (k, q): v, c of the best, in the data's coordinates */
     double gain;  /* of rss: where its fits end */
+    double spare; /* by how much the criterion falls with a neuron less, where k is given */
     size_t k;
     int ready, rough; /* rough: on the way to k */
 } ur_contest;
@@ -51,6 +52,16 @@ double ur_contest_step(const ur_contest *c, size_t k);
 /* one neuron more, or several */
 unrelu_status ur_try_more(const ur_quest *q, size_t most, ur_contest *c, size_t *tried, int *won,
                           unrelu_error *err);
+/* One neuron more and two from all starts, as long as the criterion falls and they do not
+ * agree: with few labels a network of more neurons may be none that a birth leads to. */
+unrelu_status ur_look_ahead(const ur_quest *q, size_t most, ur_contest *c, size_t *tried,
+                            unrelu_error *err);
+/* Its cheapest neurons go in turn, and a birth takes their place, as long as that lowers its rss.
+ */
+unrelu_status ur_exchange(const ur_quest *q, ur_contest *c, unrelu_error *err);
+/* *bic: the criterion of a neuron less, from c's rows, where that is below c's; c stays */
+unrelu_status ur_bic_of_fewer(const ur_quest *q, const ur_contest *c, double *bic,
+                              unrelu_error *err);
 /* up, and then down, on the rows of c; *tried: the largest k that was looked at */
 unrelu_status ur_move(const ur_quest *q, size_t most, ur_contest *c, size_t *tried,
                       unrelu_error *err);

@@ -29,7 +29,9 @@ enum {
 /* of the edge of noise: its largest eigenvalue scatters about the edge. Pace: a guess,
  * BIC decides. */
 static const double EDGE = 1.2;
-static const double CHEAP = 1e8; /* Pace: operations of a step that costs little */
+/* Pace: operations of a step that costs little; little enough to look
+ * around in all rows */
+static const double CHEAP = 1e8, CHEAP_AROUND = 1e9;
 
 size_t ur_most_neurons(const ur_problem *given)
 {
@@ -155,15 +157,13 @@ static unrelu_status try_without(const ur_quest *q, ur_contest *c, unrelu_error 
     return UNRELU_OK;
 }
 
-/* what only all rows show: weak neurons, small biases */
+/* c on all rows, with what only they show: weak neurons, small biases */
 static unrelu_status see_all(const ur_quest *q, ur_contest *c, size_t *tried, unrelu_error *err)
 {
     const ur_problem *given = q->given;
     const unrelu_recover_options *o = &given->options;
     size_t n = given->data.n, most = ur_most_neurons(given);
     int open = o->biases == UNRELU_BIASES_AUTO && !c->frame.terms.hidden, won = o->k == 0;
-    if (c->frame.n >= n || ur_contest_met(given, c) || !(won || open))
-        return UNRELU_OK;
     UR_CONTEST(all);
     UR_TRY(ur_contest_go_on(q, n, c->frame.terms, NAN, c, &all, err));
     while (won && all.k < most)
@@ -179,6 +179,27 @@ static unrelu_status see_all(const ur_quest *q, ur_contest *c, size_t *tried, un
     return UNRELU_OK;
 }
 
+/* whether the labels tell as many neurons as were asked for */
+static unrelu_status doubt_given(const ur_quest *q, ur_contest *c, unrelu_error *err)
+{
+    double bic;
+    UR_TRY(ur_bic_of_fewer(q, c, &bic, err));
+    c->spare = fmax(c->best.bic - bic, 0);
+    return UNRELU_OK;
+}
+
+/* Starts that do not agree, of fewer labels than neurons: there may be a better fit than theirs. */
+static unrelu_status look_around(const ur_quest *q, ur_contest *c, size_t *tried, unrelu_error *err)
+{
+    const ur_problem *given = q->given;
+    size_t most = ur_most_neurons(given);
+    if (ur_contest_step(c, c->k) > CHEAP_AROUND)
+        return UNRELU_OK;
+    if (given->options.k == 0 && ur_folded_applies(given, c->frame.terms, c->k + 1))
+        UR_TRY(ur_look_ahead(q, most, c, tried, err));
+    return ur_exchange(q, c, err);
+}
+
 unrelu_status ur_count_neurons(const ur_problem *given, size_t least, double *work, ur_contest *c,
                                size_t *tried, unrelu_error *err)
 {
@@ -191,5 +212,11 @@ unrelu_status ur_count_neurons(const ur_problem *given, size_t least, double *wo
                 : choose_k(&q, first, c, tried, err));
     if (open)
         UR_TRY(try_without(&q, c, err));
-    return see_all(&q, c, tried, err);
+    if (ur_contest_met(given, c))
+        return UNRELU_OK;
+    if (c->frame.n < given->data.n)
+        UR_TRY(see_all(&q, c, tried, err));
+    if (c->k > given->data.m && c->best.agree < CLOSE && !o->robust)
+        UR_TRY(look_around(&q, c, tried, err));
+    return o->k > 1 && !o->robust ? doubt_given(&q, c, err) : UNRELU_OK;
 }

@@ -13,9 +13,10 @@
 #include <string.h>
 
 enum {
-    CLOSE = 2, /* starts that agree */
-    AHEAD = 2, /* neurons at once: two kinks may be seen where one is not */
-    SHARE = 8, /* Pace: one for so many neurons at once, where each of them is sure */
+    CLOSE = 2,     /* starts that agree */
+    AHEAD = 2,     /* neurons at once: two kinks may be seen where one is not */
+    EXCHANGES = 4, /* Pace: neurons that are replaced in turn, the cheapest first */
+    SHARE = 8,     /* Pace: one for so many neurons at once, where each of them is sure */
 };
 static const double CHEAP = 1e8; /* Pace: operations of a step that costs little */
 /* Operations after which the way to k takes no more starts of each number of neurons. Pace: BIC
@@ -83,15 +84,10 @@ unrelu_status ur_try_more(const ur_quest *q, size_t most, ur_contest *c, size_t 
     return UNRELU_OK;
 }
 
-/* With fewer labels than neurons one start says little: all of them, where they cost little. */
-static unrelu_status try_all(const ur_quest *q, size_t most, ur_contest *c, size_t *tried, int *won,
-                             unrelu_error *err)
+/* as many neurons from all starts; the fit is c's where BIC falls */
+static unrelu_status try_starts(const ur_quest *q, size_t k, ur_contest *c, size_t *tried, int *won,
+                                unrelu_error *err)
 {
-    const ur_data *data = &q->given->data;
-    size_t k = c->k + 1;
-    if (ur_folded_applies(q->given, c->frame.terms, k) || k > most || k <= data->m ||
-        ur_contest_step(c, k) > CHEAP || *q->work > PATIENT_WORK)
-        return UNRELU_OK;
     UR_ARENA(arena);
     ur_best best;
     *tried = k > *tried ? k : *tried;
@@ -101,6 +97,30 @@ static unrelu_status try_all(const ur_quest *q, size_t most, ur_contest *c, size
     if (*won)
         return ur_contest_take(q, &best, &arena, c, err);
     *q->work += best.work;
+    return UNRELU_OK;
+}
+
+/* With fewer labels than neurons one start says little: all of them, where they cost little. */
+static unrelu_status try_all(const ur_quest *q, size_t most, ur_contest *c, size_t *tried, int *won,
+                             unrelu_error *err)
+{
+    size_t k = c->k + 1;
+    if (ur_folded_applies(q->given, c->frame.terms, k) || k > most || k <= q->given->data.m ||
+        ur_contest_step(c, k) > CHEAP || *q->work > PATIENT_WORK)
+        return UNRELU_OK;
+    return try_starts(q, k, c, tried, won, err);
+}
+
+unrelu_status ur_look_ahead(const ur_quest *q, size_t most, ur_contest *c, size_t *tried,
+                            unrelu_error *err)
+{
+    for (size_t ahead = 1; ahead <= AHEAD && c->k + ahead <= most; ahead++) {
+        int won = 0;
+        UR_TRY(try_starts(q, c->k + ahead, c, tried, &won, err));
+        if (won && c->best.agree >= CLOSE)
+            break;
+        ahead = won ? 0 : ahead;
+    }
     return UNRELU_OK;
 }
 
@@ -154,6 +174,76 @@ static unrelu_status try_fewer(const ur_quest *q, ur_contest *c, int *won, unrel
         UR_TRY(leave_one(q, c, merge, V, &possible, err));
         if (possible)
             UR_TRY(ur_contest_attempt(q, c->k - 1, V, c, won, err));
+    }
+    return UNRELU_OK;
+}
+
+/* V: the rows of c but for the one of the nth smallest cost, and a birth in its place */
+static unrelu_status replace_one(const ur_quest *q, const ur_contest *c, const double *costs,
+                                 size_t nth, double *V, unrelu_error *err)
+{
+    size_t k = c->k, p = c->frame.p, out = 0;
+    UR_ARENA(arena);
+    ur_newton problem = ur_frame_problem(&c->frame, q->given->options.activation, q->given->exec);
+    ur_newton_fit fit;
+    double gain;
+    UR_TRY(ur_newton_alloc(&problem, k - 1, &arena, &fit, err));
+    for (size_t j = 0; j < k; j++) {
+        size_t cheaper = 0;
+        for (size_t i = 0; i < k; i++)
+            cheaper += costs[i] < costs[j] || (costs[i] == costs[j] && i < j);
+        out = cheaper == nth ? j : out;
+    }
+    memcpy(fit.V, c->best.fit.V, out * p * sizeof *V);
+    memcpy(fit.V + out * p, c->best.fit.V + (out + 1) * p, (k - 1 - out) * p * sizeof *V);
+    UR_TRY(ur_newton_outer(&problem, &fit, err));
+    memcpy(V, fit.V, (k - 1) * p * sizeof *V);
+    return ur_birth(&problem, &fit, q->given->options.seed, (1 + nth) << 16 | k, V + (k - 1) * p,
+                    &gain, err);
+}
+
+unrelu_status ur_exchange(const ur_quest *q, ur_contest *c, unrelu_error *err)
+{
+    size_t k = c->k;
+    UR_ARENA(own);
+    double *V = ur_take(&own, k, c->frame.p * sizeof *V), *costs = ur_take(&own, k, sizeof *costs);
+    ur_newton problem = ur_frame_problem(&c->frame, q->given->options.activation, q->given->exec);
+    UR_TRY(ur_arena_status(&own, err));
+    for (size_t nth = 0, won = 0; k > 1 && nth < EXCHANGES && nth < k; nth = won ? 0 : nth + 1) {
+        double goal = c->best.cost * (1 - UR_AGREE);
+        UR_ARENA(arena);
+        ur_best best;
+        UR_TRY(ur_neuron_costs(&problem, &c->best.fit, costs, err));
+        UR_TRY(replace_one(q, c, costs, nth, V, err));
+        UR_TRY(ur_start_once(q->given, &c->frame, k, V, goal, c->gain, &arena, &best, err));
+        won = best.cost < goal;
+        if (won) {
+            best.starts = c->best.starts + 1;
+            UR_TRY(ur_contest_take(q, &best, &arena, c, err));
+        } else {
+            *q->work += best.work;
+        }
+    }
+    return UNRELU_OK;
+}
+
+unrelu_status ur_bic_of_fewer(const ur_quest *q, const ur_contest *c, double *bic,
+                              unrelu_error *err)
+{
+    UR_ARENA(arena);
+    double *V = ur_take(&arena, c->k, c->frame.p * sizeof *V);
+    double goal = ur_contest_rss(q, c, c->k - 1, c->best.bic);
+    UR_TRY(ur_arena_status(&arena, err));
+    *bic = INFINITY;
+    for (int merge = 0; merge <= 1; merge++) {
+        int possible = 0;
+        ur_best best;
+        UR_TRY(leave_one(q, c, merge, V, &possible, err));
+        if (!possible)
+            continue;
+        UR_TRY(ur_start_once(q->given, &c->frame, c->k - 1, V, goal, c->gain, &arena, &best, err));
+        *q->work += best.work;
+        *bic = fmin(*bic, best.bic);
     }
     return UNRELU_OK;
 }

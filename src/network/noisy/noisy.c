@@ -199,6 +199,12 @@ unrelu_status ur_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *e
         ur_outcome_note(
             out, "k-bound",
             "k = %zu is the largest that was tried: if there are more neurons, give `k`", c.k);
+    if (out->answer != UR_EXACT && c.spare > 0)
+        ur_outcome_note(out, "fewer-neurons",
+                        "BIC is lower by %.3g with %zu neurons than with the %zu that were asked "
+                        "for: the labels do not tell all of them, and intervals of weak ones hold "
+                        "less often than they say",
+                        c.spare, c.k - 1, c.k);
     if (c.k > m)
         ur_outcome_note(out, "joint-solver",
                         "%zu label%s and %zu neurons: all neurons were solved for at once, and no "

@@ -20,6 +20,8 @@ typedef struct {
 
 /* Of rss: where a start ends. With noise the kinks of f make it rough below that (newton.h). */
 #define UR_START_GAIN 1e-7
+/* of rss: starts that differ by less reached one minimum */
+#define UR_AGREE 1e-4
 /* Ends as soon as `enough` starts agree on the best, each led to where a step gains less than the
  * share `gain` of rss. before (may be NULL): rows v, c (smaller x q)
  * of a fit: of k neurons it is a start, of fewer random rows complete it to one. */

@@ -26,8 +26,6 @@ enum {
     SPLITS = 4,
     FOLDED = 6
 }; /* what is slower leads to no better place */
-/* of rss: starts that differ by less reached one minimum */
-static const double AGREE = 1e-4;
 /* of the root mean square of a row of labels: smaller rows get no larger weight */
 static const double LEAST_ROW = 1e-3;
 /* 1 - rho of a fixed point that may lead to a neuron, with noise */
@@ -311,7 +309,7 @@ static size_t count_agreeing(const race *q)
 {
     size_t agree = 0;
     for (size_t i = 0; i < q->best->starts; i++)
-        agree += q->cost[i] <= q->best->cost * (1 + AGREE);
+        agree += q->cost[i] <= q->best->cost * (1 + UR_AGREE);
     return agree;
 }
 
