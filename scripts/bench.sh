@@ -29,3 +29,10 @@ echo "== recover_peers"
 "$(python_with torch numpy)" "$bench/recover_peers.py" "$1/unrelu"
 echo "== unmix_peers"
 "$(python_with sklearn)" "$bench/unmix_peers.py" "$1/unrelu"
+echo "== the Python package"
+room=$(dirname "$0")/../build/venv/bin/python
+if [ -x "$room" ]; then
+    "$room" "$(dirname "$0")/../python/bench.py"
+else
+    echo 'build/venv is not there: make python'
+fi

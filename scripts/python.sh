@@ -68,7 +68,7 @@ if [ -n "$missing" ]; then
     echo '(Debian: python3-{dev,pip,wheel,cffi,sklearn,pytest,pandas,scipy})'
     exit 0
 fi
-cmake --build "$library" --target unrelu_static > /dev/null
+cmake --build "$library" --target unrelu > /dev/null # the library and the command, from one tree
 install "$python"
 command=
 [ ! -x "$library/unrelu" ] || command=$PWD/$library/unrelu

@@ -242,6 +242,8 @@ def test_likelihoods_are_those_of_scipy(planted):
     loglik, error = model.score_samples(X, return_error=True)
     for x, got in zip(X, loglik):
         hidden = x == 0
+        if hidden.sum() > 2:  # scipy draws random points for these
+            continue
         b, S = model.location_, model.covariance_
         seen = ~hidden
         want = stats.multivariate_normal.logpdf(x[seen], b[seen], S[np.ix_(seen, seen)])
@@ -250,7 +252,7 @@ def test_likelihoods_are_those_of_scipy(planted):
             mean = b[hidden] + (x[seen] - b[seen]) @ along
             left = S[np.ix_(hidden, hidden)] - S[np.ix_(hidden, seen)] @ along
             want += stats.multivariate_normal.logcdf(np.zeros(hidden.sum()), mean, left)
-        assert got == pytest.approx(want, abs=1e-4)
+        assert got == pytest.approx(want, abs=1e-6)
     assert (error[(X == 0).sum(axis=1) <= 2] == 0).all()
     assert model.score(X) == loglik.mean()
     other = RectifiedGaussian().fit(planted[0] * [1, 1, 1, 3])

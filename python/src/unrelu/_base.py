@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
@@ -43,6 +44,25 @@ class ModelEstimator(BaseEstimator):  # type: ignore[misc]
     _aliases: ClassVar[dict[str, str]] = {}
 
     _model: Model
+
+    # attributes of a fitted estimator that are made of the model when they are first asked for: a
+    # model has forty members, and copying all of them takes longer than a small fit
+    _made: ClassVar[Mapping[str, Callable[[Model], Any]]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        model = self.__dict__.get("_model")
+        if model is None or name not in self._made:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        value = self.__dict__[name] = self._made[name](model)
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(self._made if "_model" in self.__dict__ else ())})
+
+    def _forget(self) -> None:
+        """Drop what was made of an earlier model."""
+        for name in self._made:
+            self.__dict__.pop(name, None)
 
     def _take(self, model: Model) -> None:
         """Make the attributes of the estimator from the model."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -53,6 +53,39 @@ def by_column(value: Any, names: list[str] | None, d: int, what: str, missing: f
             option=what,
         )
     return given
+
+
+def _flag_names(bits: int) -> tuple[str, ...]:
+    return tuple(
+        ffi.string(lib.unrelu_flag_name(i)).decode() for i in range(32) if bits >> i & 1
+    )
+
+
+def _flags(model: Model) -> list[tuple[str, ...]]:
+    bits = model.get("flags")
+    return [] if bits is None else [_flag_names(int(b)) for b in bits]
+
+
+def _member(name: str) -> Callable[[Model], Any]:
+    return lambda model: model.get(name)
+
+
+_SAME_NAMES = (
+    "scale scale_se correlation correlation_se observed positive mean mean_ci sd sd_ci median "
+    "median_ci quantiles quantiles_ci ucl95 rectified_mean rectified_mean_ci loglik aic bic "
+    "joint_loglik joint_loglik_ci lambda limit noise eigenvalues eigenvalues_se W lambda_min"
+).split()
+
+#: the attributes of a fitted RectifiedGaussian
+MADE: dict[str, Callable[[Model], Any]] = {
+    "location_": _member("b"),
+    "location_se_": _member("b_se"),
+    "covariance_": _member("sigma"),
+    "covariance_se_": _member("sigma_se"),
+    "names_": lambda model: list(model.get("names")),
+    "flags_": _flags,
+    **{name + "_": _member(name) for name in _SAME_NAMES},
+}
 
 
 class _ParameterOnly:
@@ -140,7 +173,11 @@ class RectifiedGaussian(ModelEstimator):
     """
 
     transform = _ParameterOnly()
+    n_features_in_: int
+    n_samples_: int
+    warnings_: list[tuple[str, str]]
 
+    _made = MADE
     _kind: ClassVar[str] = "gaussian"
     _aliases: ClassVar[dict[str, str]] = {
         "limit": "limits",
@@ -388,21 +425,12 @@ class RectifiedGaussian(ModelEstimator):
     # -- attributes
 
     def _take(self, model: Model) -> None:
+        self._forget()
         self._model = model
-        found = model.members()
-        self.location_ = found["b"]
-        self.covariance_ = found["sigma"]
-        self.n_samples_ = int(found.get("n", 0))
-        self.location_se_ = found.get("b_se")
-        self.covariance_se_ = found.get("sigma_se")
-        for name in _SAME_NAMES:
-            setattr(self, name + "_", found.get(name))
-        bits = found.get("flags")
-        self.flags_ = [] if bits is None else [_flag_names(int(b)) for b in bits]
+        self.n_samples_ = int(model.pointer.n)
         self.warnings_ = model.warnings(self._aliases)
-        self.names_ = list(found["names"])
         if not hasattr(self, "n_features_in_"):
-            self.n_features_in_ = len(self.names_)
+            self.n_features_in_ = int(model.pointer.d)
 
     # -- answers
 
@@ -684,19 +712,6 @@ class RectifiedGaussian(ModelEstimator):
         tags.input_tags.positive_only = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-_SAME_NAMES = (
-    "scale scale_se correlation correlation_se observed positive mean mean_ci sd sd_ci median "
-    "median_ci quantiles quantiles_ci ucl95 rectified_mean rectified_mean_ci loglik aic bic "
-    "joint_loglik lambda limit noise eigenvalues W lambda_min"
-).split()
-
-
-def _flag_names(bits: int) -> tuple[str, ...]:
-    return tuple(
-        ffi.string(lib.unrelu_flag_name(i)).decode() for i in range(32) if bits >> i & 1
-    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ _TYPES: dict[int, tuple[str, Any]] = {
 def _value(array: Any) -> Any:
     """A copy of one member: a number, a text, or an array."""
     shape = tuple(array.shape[i] for i in range(array.dimensions))
-    count = int(np.prod(shape, dtype=np.uintp))
+    count = math.prod(shape)
     if array.type == lib.UNRELU_TEXTS:
         texts = ffi.cast("const char *const *", array.data)
         found = np.array([text_of(texts[i]) for i in range(count)], dtype=object)
