@@ -25,6 +25,12 @@ for program in "$1"/bench/bench_*; do
     "$program"
 done
 bench=$(dirname "$0")/../bench
+if [ -x "$1/bench/mpi/bench_ranks" ]; then
+    echo "== ranks"
+    "$bench/mpi/bench.sh" "$1/bench/mpi/bench_ranks" "$bench/../tests/mpi/mpirun.sh"
+else
+    echo "== ranks: unrelu-mpi is not in this build (make mpi)"
+fi
 echo "== recover_peers"
 "$(python_with torch numpy)" "$bench/recover_peers.py" "$1/unrelu"
 echo "== unmix_peers"

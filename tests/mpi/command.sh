@@ -71,6 +71,12 @@ for options in "" "--angles signs" "--norms median" "--precision single" "--erro
             complain "$ranks ranks, fit $options: another model"
     done
 done
+# from 64 columns on each rank solves a share of the pairs
+"$unrelu" generate gaussian -d 70 -n 3000 -o wide -q && "$unrelu" fit wide/x.npy --json -q > one.json
+for ranks in 2 3; do
+    "$mpirun" $ranks "$with" fit wide/x.npy --json -q > ranks.json
+    near 1e-12 one.json ranks.json || complain "$ranks ranks, 70 columns: another model"
+done
 "$unrelu" fit p/x.csv --json -q > one.json
 "$mpirun" 3 "$with" fit p/x.csv --json -q > ranks.json
 near 1e-12 one.json ranks.json || complain "ranges of a CSV file: another model"

@@ -325,6 +325,7 @@ unrelu_status unrelu_gaussian_fit_summary(const unrelu_summary *summary,
     unrelu_exec here;
     *model = NULL;
     UR_TRY(ur_exec_read(&exec, &here, err));
+    here.rank_sum = NULL; /* each rank its own summary */
     UR_BLAS_BEGIN(&here.threads, err);
     unrelu_gaussian *m = ur_gaussian_new(err);
     unrelu_status status = m ? fit_summary(summary, options, exec, m, err) : UNRELU_ENOMEM;

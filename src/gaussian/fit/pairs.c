@@ -186,7 +186,7 @@ static void solve_row(void *context, size_t i)
     p->out->rho[i * d + i] = 1;
     if (p->out->n_pair)
         p->out->n_pair[i * d + i] = p->v->observed[p->fit->columns[i].index];
-    for (size_t j = i + 1; j < d; j++)
+    for (size_t j = i + 1; j < d && ur_fit_is_own_row(p->fit, i); j++)
         solve(p, i, j);
 }
 
@@ -203,5 +203,6 @@ unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fi
         ur_pair_margin_set(margins[i].gamma, &prepared[i]);
     }
     pairs p = {fit, v, margins, prepared, out};
-    return ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &p, err);
+    UR_TRY(ur_parallel_for(fit->exec, "solving pairs", fit->d, solve_row, &p, err));
+    return ur_fit_gather_pairs(fit, out, err);
 }

@@ -109,6 +109,11 @@ void ur_fit_store(const ur_fit_pairs *out, size_t d, size_t i, size_t j, double 
                   ur_pair pair);
 unrelu_status ur_fit_h6(const ur_fit *fit, const ur_moments_view *v, const ur_fit_pairs *out,
                         unrelu_error *err);
+/* --- pairs_ranks.c: rows of pairs that this rank solves, and those of all to all --- */
+int ur_fit_shares_pairs(const ur_fit *fit);
+int ur_fit_is_own_row(const ur_fit *fit, size_t i);
+unrelu_status ur_fit_gather_pairs(const ur_fit *fit, const ur_fit_pairs *pairs, unrelu_error *err);
+
 /* the cross sums of a pair in the caller's order, which is that of the source; t1g2: sum of t_1 G_2
  */
 typedef struct {
