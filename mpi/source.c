@@ -11,20 +11,53 @@ static size_t cut(size_t total, size_t i, size_t shares)
     return total / shares * i + total % shares * i / shares;
 }
 
-/* Rank r of a file's: ranks [first, first + count) share it, a range of rows each. */
+/* a range of the rows of one file, or whole files */
 typedef struct {
     size_t file, part, parts;
+    size_t files; /* from `file` on */
 } share;
 
 static share share_of(size_t files, size_t rank, size_t ranks)
 {
-    share s = {0};
+    share s = {.files = 1};
+    if (files > ranks) {
+        s.file = cut(files, rank, ranks);
+        s.files = cut(files, rank + 1, ranks) - s.file;
+        return s;
+    }
     while (s.file + 1 < files && cut(ranks, s.file + 1, files) <= rank)
         s.file++;
     size_t first = cut(ranks, s.file, files);
     s.part = rank - first;
     s.parts = cut(ranks, s.file + 1, files) - first;
     return s;
+}
+
+static unrelu_status open_whole(const char *const *paths, size_t count,
+                                const unrelu_source_options *options, unrelu_source **sources,
+                                unrelu_source **out, unrelu_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        MEET_TRY(unrelu_source_open(paths[i], options, &sources[i], err));
+    return unrelu_source_join(sources, count, out, err);
+}
+
+static unrelu_status open_share(const char *const *paths, const share *s,
+                                unrelu_source_options *options, unrelu_source **out,
+                                unrelu_error *err)
+{
+    options->part = s->parts > 1 ? s->part : 0;
+    options->parts = s->parts > 1 ? s->parts : 0;
+    if (s->files == 1)
+        return unrelu_source_open(paths[s->file], options, out, err);
+    unrelu_source **sources = unrelu_alloc(s->files, sizeof *sources);
+    if (!sources)
+        return meet_fail(err, UNRELU_ENOMEM, "not enough memory for %zu files", s->files);
+    unrelu_status status = open_whole(paths + s->file, s->files, options, sources, out, err);
+    for (size_t i = 0; i < s->files && status != UNRELU_OK; i++)
+        unrelu_source_close(sources[i]);
+    unrelu_free(sources);
+    return status;
 }
 
 /* FNV-1a, of 48 bits */
@@ -102,10 +135,8 @@ unrelu_status unrelu_mpi_source(unrelu_mpi *mpi, const char *const *paths, size_
     if (options)
         memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
     own.size = sizeof own;
-    if (count == 0 || count > (size_t)mpi->ranks)
-        status = meet_fail(&why, UNRELU_EUSAGE,
-                           "%zu files for %d ranks: give at least as many ranks as files", count,
-                           mpi->ranks);
+    if (count == 0)
+        status = meet_fail(&why, UNRELU_EUSAGE, "there are no files of samples");
     for (size_t i = 0; i < count && mpi->ranks > 1 && status == UNRELU_OK; i++)
         if (strcmp(paths[i], "-") == 0)
             status = meet_fail(&why, UNRELU_EUSAGE,
@@ -114,9 +145,7 @@ unrelu_status unrelu_mpi_source(unrelu_mpi *mpi, const char *const *paths, size_
                                mpi->ranks);
     if (status == UNRELU_OK) {
         s = share_of(count, (size_t)mpi->rank, (size_t)mpi->ranks);
-        own.part = s.parts > 1 ? s.part : 0;
-        own.parts = s.parts > 1 ? s.parts : 0;
-        status = unrelu_source_open(paths[s.file], &own, out, &why);
+        status = open_share(paths, &s, &own, out, &why);
     }
     if (meet(mpi, MEET_OPEN, count, (int)status, why.text))
         status = meet_status(mpi, err);

@@ -181,6 +181,10 @@ UNRELU_API int unrelu_source_option(size_t i, unrelu_option *out);
  * input). options may be NULL. */
 UNRELU_API unrelu_status unrelu_source_open(const char *path, const unrelu_source_options *options,
                                             unrelu_source **out, unrelu_error *err);
+/* Several sources of the same columns as one, in their order; messages name the one that a row is
+ * of. They are closed with it; where it fails they are the caller's still. */
+UNRELU_API unrelu_status unrelu_source_join(unrelu_source *const *sources, size_t count,
+                                            unrelu_source **out, unrelu_error *err);
 /* x (n, d) is borrowed until unrelu_source_close. options may be NULL. */
 UNRELU_API unrelu_status unrelu_source_memory(const double *x, size_t n, size_t d,
                                               const unrelu_source_options *options,

@@ -42,9 +42,10 @@ static unrelu_status refuse_cell(const unrelu_source *source, size_t row, size_t
                                  double value, const char *remedy, unrelu_error *err)
 {
     char label[160];
+    const char *file = ur_source_place(source, &row);
     ur_source_column_label(source, column, label, sizeof label);
-    return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is %s: %s", ur_source_label(source),
-                   row + 1, label, isnan(value) ? "missing (NaN)" : "infinite", remedy);
+    return ur_fail(err, UNRELU_EFORMAT, "%s: row %zu, %s is %s: %s", file, row + 1, label,
+                   isnan(value) ? "missing (NaN)" : "infinite", remedy);
 }
 
 static unrelu_status check_cells(const unrelu_source *source, const ur_block *block,

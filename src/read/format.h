@@ -16,6 +16,8 @@ typedef struct {
     int (*met_limit)(const unrelu_source *source); /* NULL: there are none in this format */
     /* rows and lines before those of this part; NULL: the format knows */
     void (*begin_at)(unrelu_source *source, const unrelu_extent *before);
+    /* which of several sources has the row *row, which becomes that of this one; NULL: it does */
+    const unrelu_source *(*place)(const unrelu_source *source, size_t *row);
     /* appends the texts of the rows of a piece; NULL: numbers are no text in this format */
     unrelu_status (*add_texts)(const unrelu_source *source, const ur_piece *piece, ur_texts *texts,
                                unrelu_error *err);

@@ -365,6 +365,12 @@ const char *ur_source_label(const unrelu_source *source)
     return source->label;
 }
 
+const char *ur_source_place(const unrelu_source *source, size_t *row)
+{
+    const unrelu_source *of = source->format->place ? source->format->place(source, row) : source;
+    return of->label;
+}
+
 double ur_source_fraction(const unrelu_source *source)
 {
     return source->format->fraction(source);

@@ -18,6 +18,7 @@ typedef struct {
     uint64_t offset;   /* binary files: where the piece lies */
     unsigned char *bytes;
     size_t size, capacity; /* bytes in use, bytes allocated */
+    size_t source;         /* which of several sources (several.c) it is of */
 } ur_piece;
 
 enum {
@@ -85,6 +86,8 @@ const double *ur_source_top(const unrelu_source *source);
 const char *const *ur_source_names(const unrelu_source *source);
 /* the path it was opened by ("standard input", "matrix in memory"): for messages */
 const char *ur_source_label(const unrelu_source *source);
+/* for messages about *row, 0-based: the label of the file that has it, and its row there */
+const char *ur_source_place(const unrelu_source *source, size_t *row);
 /* "column 3" or "column 3 (lead)": for messages; place is 0-based among those handed out */
 void ur_source_column_label(const unrelu_source *source, size_t place, char *out, size_t size);
 

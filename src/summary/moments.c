@@ -336,11 +336,12 @@ static unrelu_status refuse_cell(const ur_moments_plan *plan, const ur_block *pa
     while (r + 1 < part->rows && !is_refused(plan, j, part->x[r * part->stride + j]))
         r++;
     double x = part->x[r * part->stride + j];
-    const char *label = plan->source ? ur_source_label(plan->source) : "samples";
+    size_t row = part->first_row + r;
+    const char *label = plan->source ? ur_source_place(plan->source, &row) : "samples";
     char column[128] = "column";
     if (plan->source)
         ur_source_column_label(plan->source, j, column, sizeof column);
-    size_t row = part->first_row + r + 1;
+    row++; /* people count from 1 */
     if (isinf(x))
         return ur_fail_at(err, UNRELU_EFORMAT, row, j + 1,
                           "%s: row %zu, %s: the value is %g; every value must be finite (NaN "

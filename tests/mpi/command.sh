@@ -90,6 +90,8 @@ done
 near 1e-12 one.json ranks.json || complain "three shards on four ranks: another model"
 "$mpirun" 3 "$with" summarize 'p/s[1-3].npy' -o ranks.npz -q && "$unrelu" fit ranks.npz --json -q > ranks.json
 near 1e-12 one.json ranks.json || complain "a summary of shards: another model"
+"$mpirun" 2 "$with" fit 'p/s[1-3].npy' --json -q > ranks.json
+near 1e-12 one.json ranks.json || complain "three shards on two ranks: another model"
 
 # ---- the model is written once, by rank 0, and the same bits each time ----
 for i in 1 2; do
@@ -126,6 +128,8 @@ refuses 3 'unrelu: rank 2: p/text.csv, part 3 of 4: row 2000 (line 2001), column
 refuses 3 'unrelu: rank 1: cannot open p/none.npy: *' fit p/s1.npy p/none.npy p/s2.npy p/s3.npy
 refuses 3 'unrelu: cannot open p/none*.npy: *' fit 'p/none*.npy'
 refuses 3 'unrelu: rank 2: p/empty.csv is empty*' fit p/s1.npy p/s2.npy p/empty.csv p/s3.npy
+refuses 3 'unrelu: rank 3: p/bad.csv: row 2000, column 1*: the value is -7, *' fit p/x.csv p/x.csv p/x.csv p/x.csv p/x.csv p/bad.csv
+refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, and p/x.csv has 6*' fit p/x.csv p/x.csv p/x.csv p/x.csv p/x.csv p/five.csv
 refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, *' fit p/x.csv p/x.csv p/x.csv p/five.csv
 refuses 2 'unrelu: p/x.csv.gz*cannot be read from its middle on*' fit p/x.csv.gz
 refuses 2 'unrelu: standard input is of one rank*' fit -

@@ -48,7 +48,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_plm_rsh_agent=$work/on OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=192.0.2.0/24 \
     OMPI_MCA_oob_tcp_if_include=192.0.2.0/24 OMPI_MCA_orte_tmpdir_base=$work
 on_both() { # 4 ranks, 2 on each
-    ./on 192.0.2.1 mpirun -q --timeout 600 --oversubscribe -host 192.0.2.1:2,192.0.2.2:2 -n 4 "$@"
+    ./on 192.0.2.1 mpirun -q --timeout 100 --oversubscribe -host 192.0.2.1:2,192.0.2.2:2 -n 4 "$@"
 }
 failures=0
 complain() {

@@ -9,4 +9,4 @@ mpirun --version 2> /dev/null | grep -q 'Open MPI' || {
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 # ranks of one machine need no network
 export OMPI_MCA_btl=self,vader
-exec mpirun -q --oversubscribe --timeout 600 -n "$@"
+exec mpirun -q --oversubscribe --timeout 100 -n "$@"

@@ -205,7 +205,7 @@ static void a_file_in_parts_gives_the_model_of_one_process(void **state)
         }
 }
 
-/* 1 or 2 files for all ranks, or one for each, of other sizes */
+/* fewer files than ranks, as many, and more, of other sizes */
 static void shards_give_the_model_of_all_rows(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void shards_give_the_model_of_all_rows(void **state)
     unrelu_gaussian_options options;
     unrelu_gaussian_options_init(&options, sizeof options);
     unrelu_gaussian *one = fit(x, N, D, &options);
-    for (size_t files = 1; files <= ranks; files++) {
+    for (size_t files = 1; files <= 6; files++) {
         for (size_t i = 0, first = 0, rows; i < files; i++, first += rows) {
             rows = i + 1 < files ? 1000 * (i + 1) : N - first;
             snprintf(names[i], sizeof names[i], "%zu_%zu.npy", files, i);

@@ -49,7 +49,8 @@ UNRELU_MPI_API void unrelu_mpi_exec(unrelu_mpi *mpi, unrelu_exec *exec);
 
 /* Every rank: opens the part of this rank of one or more files, the same list on each rank. Where
  * there are fewer files than ranks, ranks share a file, and each reads a range of its rows (`part`
- * and `parts` of options are set here); there may not be more. Columns have the same number and
+ * and `parts` of options are set here); where there are more, each takes as many whole files as
+ * another, or one more. Columns have the same number and
  * names in all files. Fails on all ranks or on none. */
 UNRELU_MPI_API unrelu_status unrelu_mpi_source(unrelu_mpi *mpi, const char *const *paths,
                                                size_t count, const unrelu_source_options *options,

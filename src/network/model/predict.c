@@ -121,11 +121,12 @@ static unrelu_status count_rows(const void *plan, void *scratch, double *s, cons
         if (!bad)
             continue;
         char column[160];
-        size_t row = b->first_row + i + 1;
+        size_t row = b->first_row + i;
+        const char *file = ur_source_place(plan, &row);
         ur_source_column_label(plan, bad - 1, column, sizeof column);
-        return ur_fail_at(err, UNRELU_EFORMAT, row, bad,
-                          "%s: row %zu, %s is %g: a network needs finite inputs",
-                          ur_source_label(plan), row, column, b->x[i * b->stride + bad - 1]);
+        return ur_fail_at(err, UNRELU_EFORMAT, row + 1, bad,
+                          "%s: row %zu, %s is %g: a network needs finite inputs", file, row + 1,
+                          column, b->x[i * b->stride + bad - 1]);
     }
     *s += (double)b->rows;
     return UNRELU_OK;
