@@ -19,10 +19,11 @@ enum {
     ROWS = 1024,          /* a share of 0.05 is known to 0.007, and a column is sorted in 0.1 ms */
     FEWEST_ROWS = 64,     /* where there are so many columns that even these are too many cells: */
     MOST_CELLS = 1 << 20, /* 8 MB; nothing is looked at then */
-    LEAST_SEEN = 50,      /* fewer values say nothing of how often one occurs */
-    LEAST_PILE = 5,       /* cells */
-    FEW_VALUES = 10,      /* measured numbers are more, whatever the unit */
-    OTHERS = 8,           /* a pile is so many times what is usual: rounding makes it 2 or 3 */
+    LEAST_SEEN = 50,      /* fewer values say nothing of rounding, codes and tails */
+    LEAST_PILED = 20, /* nor of piles: of these 5 equal ones stand out where others are single */
+    LEAST_PILE = 5,   /* cells */
+    FEW_VALUES = 10,  /* measured numbers are more, whatever the unit */
+    OTHERS = 8,       /* a pile is so many times what is usual: rounding makes it 2 or 3 */
 };
 /* A pile is so large a share of the values seen; of a few codes, each of which is, the largest is
  * told only where it is twice what equal ones of ten would be. */
@@ -145,7 +146,7 @@ ur_glimpse ur_glance_at(const double *value, size_t count)
     ur_glimpse g = {.top = NAN, .piled = NAN};
     size_t largest = 0, last = 0, others = 0;
     double n = (double)count, pairs = 0;
-    if (count < LEAST_SEEN)
+    if (count < LEAST_PILED)
         return g;
     size_t usual = usual_count(value, count);
     for (size_t i = 0, same; i < count; i += same) {
@@ -167,9 +168,9 @@ ur_glimpse ur_glance_at(const double *value, size_t count)
     g.top_share = (double)last / n;
     g.piled_share = (double)largest / n;
     g.alike = others > 1 ? pairs / ((double)others * (double)(others - 1)) : 0;
-    if (few)
+    if (few && count >= LEAST_SEEN)
         g.flags |= UNRELU_FLAG_FEW_VALUES;
-    else if (g.alike >= ALIKE)
+    else if (g.alike >= ALIKE && count >= LEAST_SEEN)
         g.flags |= UNRELU_FLAG_ROUNDED;
     if (g.different > 2 && last >= LEAST_PILE &&
         (few ? g.top_share >= PILE_OF_CODES : g.top_share >= PILE && last >= OTHERS / 2 * usual))
@@ -325,7 +326,8 @@ static const struct {
     const char *remedy;
 } remedies[] = {
     {UNRELU_FLAG_MISFIT, ur_judge_remedy},
-    {UNRELU_FLAG_TOP_CODED, "where it stands for what is larger too, say so with `top`"},
+    {UNRELU_FLAG_TOP_CODED, "where it stands for what is larger too, say so with `top`, and where "
+                            "it stands for a missing cell, with `na`"},
     {UNRELU_FLAG_REPEATED_VALUE,
      "where it was written for what lies below a limit, give that limit (`censor-at`), and where "
      "it stands for a missing cell, say so with `na`"},
