@@ -144,8 +144,8 @@ def instrument(path, numbers):
                 used = True
             elif text[start:end].lstrip().startswith("#"):
                 lines.append(text[start:end])
-            else:
-                lines.append(f"static const {kind} {name} = {value};")
+            else: # of others that are moved it is not a constant of C any more
+                lines.append(f"#define {name} (({kind})({value}))")
         made += text[at:start] + "\n".join(lines) + ("" if text[start:end].startswith("#") else "\n")
         at = end
     head = "extern double ur_mutate_factor[];\nextern unsigned char ur_mutate_read[];\n"
@@ -163,7 +163,7 @@ def write_changed(path, text):
 
 def prepare(numbers):
     os.makedirs(COPY, exist_ok=True)
-    changed = sorted({place.partition(":")[0] for place in numbers})
+    changed = sorted({place.partition(":")[0] for place, _, _ in constants()})
     kept = [f"--exclude=/{path}" for path in changed] + ["--exclude=/src/base/mutate.c"]
     run("rsync", "-rlpgoD", "--checksum", "--delete", "--exclude=/build*", "--exclude=/.git", *kept, TOP + "/", COPY + "/", check=True)
     for path in changed:
