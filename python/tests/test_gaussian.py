@@ -127,6 +127,10 @@ def test_partial_fit_and_merge_equal_fit(planted):
         parts.partial_fit(X[start : start + 700])
     left, right = (RectifiedGaussian().partial_fit(part) for part in (X[:1234], X[1234:]))
     blocks = RectifiedGaussian().fit(iter(np.array_split(X, 7)))
+    ranked = RectifiedGaussian(rank=2, precision="double").fit(X)
+    by_parts = RectifiedGaussian(rank=2).partial_fit(X[:2000]).partial_fit(X[2000:])
+    np.testing.assert_allclose(by_parts.eigenvalues_, ranked.eigenvalues_, rtol=1e-12)
+    assert (by_parts.eigenvalues_se_ > 0).all()
     for got in (parts, left.merge(pickle.loads(pickle.dumps(right))), blocks):
         for name in ("location_", "covariance_", "correlation_se_"):
             want = getattr(whole, name)
@@ -270,3 +274,10 @@ def test_frames_of_polars(planted):
     holes = frame.with_columns(polars.when(b > 1).then(None).otherwise(b).alias("b"))
     missing = (planted[0][:, 1] > 1).sum()
     assert RectifiedGaussian().fit(holes).observed_[1] == len(planted[0]) - missing
+
+
+def test_what_travels_is_no_larger_than_promised(rng):
+    """5.75 doubles for each pair of columns: 23 MB for 1000, here with 200."""
+    X = np.maximum(rng.normal(size=(500, 200)), 0)
+    summary = pickle.dumps(RectifiedGaussian().partial_fit(X)._summary)
+    assert len(summary) < 23e6 * (200 / 1000) ** 2 * 1.1

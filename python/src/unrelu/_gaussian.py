@@ -20,7 +20,7 @@ from ._library import ffi, lib
 from ._model import Model
 from ._options import options, seed_of
 from ._sources import is_path, matrix, names_of, source
-from ._summary import Summary
+from ._summary import GROUPS, Summary
 
 Floats = NDArray[np.float64]
 
@@ -385,7 +385,8 @@ class RectifiedGaussian(ModelEstimator):
         call = self._call()
         with source(x, call, names=names, upper=high) as opened:
             asked = self._options(call, x.shape[1], names)
-            added = Summary.collect(opened, asked, call)
+            groups = GROUPS if self.rank is not None else 1
+            added = Summary.collect(opened, asked, groups, call)
         if reset or self._summary is None:
             self._summary = added
         else:

@@ -8,7 +8,8 @@ from typing import Any
 from ._call import Call
 from ._library import ffi, lib
 
-GROUPS = 10  # for the jackknife errors of eigenvalues, as fit has them
+#: sub-sums for the jackknife errors of eigenvalues, as fit has them: each as large as the whole
+GROUPS = 10
 
 
 class Summary:
@@ -20,10 +21,10 @@ class Summary:
         self.pointer = ffi.gc(pointer, lib.unrelu_summary_free)
 
     @classmethod
-    def collect(cls, opened: Any, asked: Any, call: Call) -> Summary:
+    def collect(cls, opened: Any, asked: Any, groups: int, call: Call) -> Summary:
         out = ffi.new("unrelu_summary **")
         call.check(
-            lib.unrelu_summary_collect(opened, asked, GROUPS, call.exec, out, call.error)
+            lib.unrelu_summary_collect(opened, asked, groups, call.exec, out, call.error)
         )
         return cls(out[0])
 
