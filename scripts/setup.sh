@@ -14,7 +14,7 @@ case ${1:-} in
 --fuzz) packages="$packages clang libclang-rt-dev" ;;
 --mpi) packages="$packages libcmocka-dev libopenmpi-dev openmpi-bin" ;;
 --dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap
-    python3-numpy python3-onnx python3-dev python3-pip python3-venv python3-wheel python3-cffi
+    libopenmpi-dev openmpi-bin python3-numpy python3-onnx python3-dev python3-pip python3-venv python3-wheel python3-cffi
     python3-sklearn python3-pandas python3-scipy python3-pytest" ;;
 --browser)
     packages=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU time of the slowest rank of a fit, best of some runs: what it works, and what its sums take
- * where nobody waits in them, as a rank that waits spins. One line: rows, columns, ranks, seconds.
- */
+ * where nobody waits in them, as a rank that waits spins. One line: rows, columns, ranks, seconds,
+ * sums over ranks, doubles in them. */
 #include "unrelu/mpi.h"
 
 #include <stdio.h>
@@ -19,6 +19,7 @@ static double cpu(void)
 typedef struct {
     unrelu_exec inner;
     double seconds;
+    size_t calls, doubles;
 } timed;
 
 static unrelu_status timed_sum(void *context, double *s, size_t len, unrelu_error *err)
@@ -27,6 +28,8 @@ static unrelu_status timed_sum(void *context, double *s, size_t len, unrelu_erro
     double start = cpu();
     unrelu_status status = t->inner.rank_sum(t->inner.context, s, len, err);
     t->seconds += cpu() - start;
+    t->calls++;
+    t->doubles += len;
     return status;
 }
 
@@ -50,7 +53,9 @@ static unrelu_source *open_rows(size_t n, size_t d, size_t rank, size_t ranks)
     how.d = d;
     size_t first = n / ranks * rank, rows = rank + 1 < ranks ? n / ranks : n - first;
     double *x = malloc(rows * d * sizeof *x);
-    must(x ? unrelu_gaussian_plant(&how, &truth, &err) : UNRELU_ENOMEM, &err);
+    if (!x)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    must(unrelu_gaussian_plant(&how, &truth, &err), &err);
     must(unrelu_gaussian_sampler(truth, 1, &sampler, &err), &err);
     must(unrelu_sampler_draw(sampler, first, rows, NULL, x, &err), &err);
     must(unrelu_source_memory(x, rows, d, NULL, &source, &err), &err);
@@ -64,6 +69,7 @@ int main(int argc, char **argv)
     unrelu_mpi *mpi;
     unrelu_error err;
     double best = 1e300;
+    size_t calls = 0, doubles = 0;
     MPI_Init(&argc, &argv);
     must(unrelu_mpi_open(MPI_COMM_WORLD, &mpi, &err), &err);
     size_t n = (size_t)atof(argv[1]), d = (size_t)atof(argv[2]), ranks = unrelu_mpi_ranks(mpi);
@@ -84,12 +90,14 @@ int main(int argc, char **argv)
         must(unrelu_gaussian_fit(source, NULL, &exec, &model, &err), &err);
         double work = cpu() - start - t.seconds, slowest, sums;
         unrelu_gaussian_free(model);
+        calls = t.calls;
+        doubles = t.doubles;
         MPI_Allreduce(&work, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         MPI_Allreduce(&t.seconds, &sums, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
         best = slowest + sums < best ? slowest + sums : best;
     }
     if (unrelu_mpi_rank(mpi) == 0)
-        printf("%zu %zu %zu %.4f\n", n, d, ranks, best);
+        printf("%zu %zu %zu %.4f %zu %zu\n", n, d, ranks, best, calls, doubles);
     unrelu_source_close(source);
     unrelu_mpi_close(mpi);
     MPI_Finalize();
