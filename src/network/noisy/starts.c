@@ -15,6 +15,7 @@
 #include "network/noisy/noisy.h"
 #include "network/problem/start.h"
 #include "network/problem/tolerance.h"
+#include "pass/parallel.h"
 
 #include <float.h>
 #include <math.h>
@@ -148,6 +149,11 @@ static unrelu_status enter(race *q, const double *V, unrelu_error *err)
         q->best->cost = cost;
     }
     q->cost[q->best->starts++] = cost;
+    ur_count(q->given->exec, (unrelu_counts){.stage = "fitting noisy labels",
+                                             .fraction = -1,
+                                             .found = k,
+                                             .starts = q->best->starts,
+                                             .residual = sqrt(q->best->fit.rss / q->frame->size)});
     return UNRELU_OK;
 }
 
