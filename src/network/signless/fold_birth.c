@@ -17,7 +17,8 @@
 /* Pace: more directions find better rows and take longer; the descent behind it decides */
 enum { DIRECTIONS = 400, CHANGES = 60, ROUNDS = 3 };
 static const double SIZES[ROUNDS] = {.3, .15, .07}; /* Pace: of the changes, of unit length */
-/* of |z t|^2: what is left of one that the features span says nothing */
+/* Of |z t|^2: what is left of one that the features span says nothing. Pace: it chooses where a
+ * descent starts, and the share that this reaches judges it. */
 static const double SPANNED = 1e-6;
 
 typedef struct {

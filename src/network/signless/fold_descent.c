@@ -22,7 +22,7 @@ static const double STALLED = .8;
  * there: its rounding is smaller. Pace: the residual is in doubles in any case. */
 static const double NEAR = 1e-9, SINGLE_LEAST = 1e-6;
 enum { LARGE = 200 };
-/* of the largest h: a row without output is held where it is */
+/* Of the largest h: a row without output is held where it is. Pace: the share judges each step. */
 static const double LEAST_SHARE = 1e-8;
 
 typedef struct {
