@@ -134,6 +134,17 @@ refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, *' fit p/x.csv p/x.csv p/x.
 refuses 2 'unrelu: p/x.csv.gz*cannot be read from its middle on*' fit p/x.csv.gz
 refuses 2 'unrelu: standard input is of one rank*' fit -
 refuses 1 'unrelu: not enough memory*' fit p/x.npy --max-memory 100K
+# memory that one rank lacks, early and late
+lacked=0
+for memory in 2100K 2140K 2180K 2220K 2260K 2300K; do
+    "$mpirun" 3 "$with" fit p/x.csv -o no.npz : -n 1 "$with" fit p/x.csv -o no.npz --max-memory $memory > out 2> said
+    status=$?
+    [ $status = 0 ] && rm no.npz && continue
+    grep -q '^unrelu: rank 3: not enough memory' said || status=none
+    if [ "$status" != 1 ] || [ -s out ] || [ -e no.npz ]; then complain "$memory on one rank: $status: $(cat said)"; fi
+    lacked=$((lacked + 1))
+done
+[ $lacked -ge 2 ] || complain "no rank lacked memory"
 output=no.npy refuses 1 'unrelu: not enough memory*' sample p/truth.npz -n 1e6 --max-memory 2500K
 if [ -w /dev/full ]; then
     "$mpirun" 3 "$with" sample p/truth.npz -n 1e6 -o /dev/full 2> said
