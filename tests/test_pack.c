@@ -6,6 +6,8 @@
 #include "mixtures.h"
 #include "networks.h"
 
+#include <limits.h>
+
 /* the bytes of a file that was saved are those that were packed, and so are those of what is
  * unpacked from them */
 #define CHECK_KIND(kind, thing)                                                                    \
@@ -31,7 +33,11 @@
         free(file_);                                                                               \
     } while (0)
 
-/* what is cut off, or of another kind, is refused with a sentence, and nothing is handed out */
+/* one byte in so many is damaged, which has no factor of 8: each bit of a byte has its turn */
+enum { STRIDE = 7 };
+
+/* What is cut off, or of another kind, is refused with a sentence, and nothing is handed out; where
+ * one bit is another, a checksum says so, or it is none of the content's. */
 #define DAMAGE_OF(kind)                                                                            \
     static void check_damage_of_##kind(const void *bytes, size_t size)                             \
     {                                                                                              \
@@ -45,6 +51,25 @@
         assert_null(model);                                                                        \
         assert_int_equal(unrelu_##kind##_unpack(text, 0, &model, &err), UNRELU_EFORMAT);           \
         assert_null(model);                                                                        \
+        assert_int_equal(unrelu_##kind##_unpack(NULL, 9, &model, &err), UNRELU_EFORMAT);           \
+        assert_null(model);                                                                        \
+        unsigned char *copy = malloc(size);                                                        \
+        assert_non_null(copy);                                                                     \
+        for (size_t i = 0; i < size; i += STRIDE) {                                                \
+            unsigned char *cut = malloc(i > 0 ? i : 1);                                            \
+            assert_non_null(cut);                                                                  \
+            memcpy(cut, bytes, i);                                                                 \
+            assert_int_equal(unrelu_##kind##_unpack(cut, i, &model, &err), UNRELU_EFORMAT);        \
+            assert_null(model);                                                                    \
+            free(cut);                                                                             \
+            memcpy(copy, bytes, size);                                                             \
+            copy[i] ^= (unsigned char)(1U << i % CHAR_BIT);                                        \
+            unrelu_status status = unrelu_##kind##_unpack(copy, size, &model, &err);               \
+            assert_true(status == UNRELU_OK || (status == UNRELU_EFORMAT && *err.text));           \
+            assert_int_equal(status == UNRELU_OK, model != NULL);                                  \
+            unrelu_##kind##_free(model);                                                           \
+        }                                                                                          \
+        free(copy);                                                                                \
     }
 DAMAGE_OF(gaussian)
 DAMAGE_OF(network)

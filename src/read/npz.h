@@ -17,6 +17,11 @@ typedef struct {
     const void *bytes;
     size_t size;
 } ur_npz_origin;
+/* Of bytes that a caller gave: NULL is no file's name, but no bytes. */
+static inline ur_npz_origin ur_npz_origin_of(const char *label, const void *bytes, size_t size)
+{
+    return (ur_npz_origin){label, bytes ? bytes : "", bytes ? size : 0};
+}
 unrelu_status ur_npz_open_from(const ur_npz_origin *from, ur_arena *arena, ur_npz **out,
                                unrelu_error *err);
 int ur_npz_has(const ur_npz *npz, const char *name);

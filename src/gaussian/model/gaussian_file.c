@@ -421,6 +421,6 @@ unrelu_status unrelu_gaussian_unpack(const void *bytes, size_t size, unrelu_gaus
                                      unrelu_error *err)
 {
     unrelu_gaussian *m = ur_gaussian_new(err);
-    const ur_npz_origin from = {"model in memory", bytes, size};
+    const ur_npz_origin from = ur_npz_origin_of("model in memory", bytes, size);
     return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
 }

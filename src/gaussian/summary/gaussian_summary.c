@@ -553,5 +553,6 @@ unrelu_status unrelu_summary_unpack(const void *bytes, size_t size, unrelu_summa
                                     unrelu_error *err)
 {
     *out = NULL;
-    return settle(load(&(ur_npz_origin){"summary in memory", bytes, size}, out, err), out);
+    const ur_npz_origin from = ur_npz_origin_of("summary in memory", bytes, size);
+    return settle(load(&from, out, err), out);
 }

@@ -342,6 +342,6 @@ unrelu_status unrelu_network_unpack(const void *bytes, size_t size, unrelu_netwo
                                     unrelu_error *err)
 {
     unrelu_network *m = ur_network_new(err);
-    const ur_npz_origin from = {"model in memory", bytes, size};
+    const ur_npz_origin from = ur_npz_origin_of("model in memory", bytes, size);
     return ur_model_hand(m, m ? load(&from, m, err) : UNRELU_ENOMEM, model, err);
 }
