@@ -223,6 +223,10 @@ static int fit_summary(const fit_arguments *a, unrelu_gaussian **model)
         return cli_usage("%s is a summary, which has no rows to share among ranks: fit it with "
                          "'unrelu'",
                          path);
+    if (a->shared.file_count > 1)
+        return cli_usage("%s is a summary, and %s is given too: make one of summaries with "
+                         "'unrelu merge', and fit that",
+                         path, a->shared.files[1]);
     CLI_CALL(unrelu_summary_load(path, &summary, &err));
     CLI_CALL(unrelu_gaussian_fit_summary(summary, o, &exec, model, &err));
     return 0;

@@ -177,6 +177,11 @@ for how in KILL TERM; do
     for ((i = 0; i < 100; i++)); do
         kill -0 $job 2> /dev/null || break
         sleep 0.1
+"$mpirun" 1 "$with" fit merged.npz s1.npz > out 2> said
+status=$?
+[[ $status = 2 && $(cat said) == 'unrelu: merged.npz is a summary, and s1.npz is given too: '* ]] ||
+    complain "two summaries: exit $status: $(cat said)"
+
     done
     kill -0 $job 2> /dev/null && complain "10 s after a SIG$how they still run"
     kill -KILL $job 2> /dev/null
