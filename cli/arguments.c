@@ -307,13 +307,13 @@ static int parse_and_run(const cli_command *command, char **argv, cli_shared *ar
     if (arguments->file_count < command->files.least)
         return cli_usage("%s: too few arguments; usage: unrelu %s %s", name, name,
                          command->files.usage);
-    CLI_TRY(join_team(command, arguments));
+    unrelu_memory_limit(arguments->max_memory ? arguments->max_memory : cli_memory_default());
+    CLI_TRY(join_team(command, arguments)); /* which may set another */
     if (arguments->file_count > most_files(command))
         return cli_usage("%s: '%s' is one argument too many; usage: unrelu %s %s", name,
                          arguments->files[command->files.most], name, command->files.usage);
     if (arguments->output && !*arguments->output)
         return cli_usage("%s: -o: the name of the output is empty", name);
-    unrelu_memory_limit(arguments->max_memory ? arguments->max_memory : cli_memory_default());
     return command->run(arguments);
 }
 

@@ -51,6 +51,12 @@ refuses() {
     [ ! -e "$output" ] || complain "unrelu-mpi $* wrote a file"
 }
 
+# npy_of_zeros FILE ROWS COLUMNS: it takes no space
+npy_of_zeros() {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f8', 'fortran_order': False, 'shape': ($2, $3), }" > "$1"
+    truncate -s $((128 + 8 * $2 * $3)) "$1"
+}
+
 "$unrelu" generate gaussian -d 6 -n 20000 --kappa 3 -o p -q || exit 1
 "$unrelu" sample p/truth.npz -n 3000 --seed 7 -q -o p/x.csv || exit 1
 for i in 1 2 3 4 5; do
@@ -148,6 +154,12 @@ done
 output=no.npy refuses 1 'unrelu: not enough memory*' sample p/truth.npz -n 1e6 --max-memory 2500K
 if [ -w /dev/full ]; then
     "$mpirun" 3 "$with" sample p/truth.npz -n 1e6 -o /dev/full 2> said
+# of the machine's memory each rank takes its share: what 200000 columns lack says how much
+npy_of_zeros wide.npy 100 200000
+share() { sed -n 's/.*--max-memory is \([0-9]*\):.*/\1/p' "$1"; }
+"$unrelu" fit wide.npy 2> one && complain "200000 columns were fitted"
+"$mpirun" 2 "$with" fit wide.npy 2> said && complain "200000 columns were fitted"
+[ "$(share one)" ] && [ "$(share said)" != $(($(share one) / 2)) ] && complain "not half the memory: $(cat one said)"
     status=$?
     grep -q '^unrelu: rank 0: .*/dev/full' said || status=none
     [ "$status" = 3 ] || complain "a full disk: $(cat said)"
