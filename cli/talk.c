@@ -226,7 +226,13 @@ static void say_error(const char *format, va_list list)
         return;
     }
     vsnprintf(text, sizeof text, format, list);
-    cli_append(kept, sizeof kept, "%s%s", *kept ? "\n" : "", text);
+    cli_append(kept, sizeof kept, "%s", *kept ? "\n" : "");
+    for (const char *s = text, *end; *s; s = end) { /* ends of lines in names are said so */
+        end = s + strcspn(s, "\n");
+        cli_append(kept, sizeof kept, "%.*s", (int)(end - s), s);
+        for (; *end == '\n'; end++)
+            cli_append(kept, sizeof kept, "\\x0a");
+    }
 }
 
 #define SAY_ERROR(format)                                                                          \

@@ -132,6 +132,8 @@ sed '2001s/^[^,]*/text/' p/x.csv > p/text.csv
 refuses 3 'unrelu: rank 2: p/bad.csv, part 3 of 4: row 2000, column 1*: the value is -7, *' fit p/bad.csv
 refuses 3 'unrelu: rank 2: p/text.csv, part 3 of 4: row 2000 (line 2001), column 1*' summarize p/text.csv
 refuses 3 'unrelu: rank 1: cannot open p/none.npy: *' fit p/s1.npy p/none.npy p/s2.npy p/s3.npy
+ln p/bad.csv p/$'two\nlines.csv'
+refuses 3 'unrelu: rank 2: p/two\\x0alines.csv, part 3 of 4: row 2000, *' fit p/$'two\nlines.csv'
 refuses 3 'unrelu: cannot open p/none*.npy: *' fit 'p/none*.npy'
 refuses 3 'unrelu: rank 2: p/empty.csv is empty*' fit p/s1.npy p/s2.npy p/empty.csv p/s3.npy
 refuses 3 'unrelu: rank 3: p/bad.csv: row 2000, column 1*: the value is -7, *' fit p/x.csv p/x.csv p/x.csv p/x.csv p/x.csv p/bad.csv
