@@ -242,6 +242,9 @@ static int fit_samples(const fit_arguments *a, unrelu_gaussian **model)
     with.limit = samples.limit;
     with.limits = samples.limits;
     CLI_CALL(unrelu_gaussian_fit(samples.source, &with, &exec, model, &err));
+    if (cli_team_shares())
+        cli_note("ranks do not look at single values: no column is judged for misfit, heavy tails, "
+                 "rounding or repeated values; 'unrelu fit' on some of the rows does it");
     const unrelu_goodness_options how = {.size = sizeof how,
                                          .limit = samples.limit,
                                          .limits = samples.limits,
