@@ -132,9 +132,9 @@ sed '2001s/^[^,]*/text/' p/x.csv > p/text.csv
 : > p/empty.csv
 refuses 3 'unrelu: rank 2: p/bad.csv, part 3 of 4: row 2000, column 1*: the value is -7, *' fit p/bad.csv
 refuses 3 'unrelu: rank 2: p/text.csv, part 3 of 4: row 2000 (line 2001), column 1*' summarize p/text.csv
-refuses 3 'unrelu: rank 1: cannot open p/none.npy: *' fit p/s1.npy p/none.npy p/s2.npy p/s3.npy
 ln p/bad.csv p/$'two\nlines.csv'
 refuses 3 'unrelu: rank 2: p/two\\x0alines.csv, part 3 of 4: row 2000, *' fit p/$'two\nlines.csv'
+refuses 3 'unrelu: rank 1: cannot open p/none.npy: *' fit p/s1.npy p/none.npy p/s2.npy p/s3.npy
 refuses 3 'unrelu: cannot open p/none*.npy: *' fit 'p/none*.npy'
 refuses 3 'unrelu: rank 2: p/empty.csv is empty*' fit p/s1.npy p/s2.npy p/empty.csv p/s3.npy
 refuses 3 'unrelu: rank 3: p/bad.csv: row 2000, column 1*: the value is -7, *' fit p/x.csv p/x.csv p/x.csv p/x.csv p/x.csv p/bad.csv
@@ -154,15 +154,15 @@ for memory in 2100K 2140K 2180K 2220K 2260K 2300K; do
     lacked=$((lacked + 1))
 done
 [ $lacked -ge 2 ] || complain "no rank lacked memory"
-output=no.npy refuses 1 'unrelu: not enough memory*' sample p/truth.npz -n 1e6 --max-memory 2500K
-if [ -w /dev/full ]; then
-    "$mpirun" 3 "$with" sample p/truth.npz -n 1e6 -o /dev/full 2> said
 # of the machine's memory each rank takes its share: what 200000 columns lack says how much
 npy_of_zeros wide.npy 100 200000
 share() { sed -n 's/.*--max-memory is \([0-9]*\):.*/\1/p' "$1"; }
 "$unrelu" fit wide.npy 2> one && complain "200000 columns were fitted"
 "$mpirun" 2 "$with" fit wide.npy 2> said && complain "200000 columns were fitted"
 [ "$(share one)" ] && [ "$(share said)" != $(($(share one) / 2)) ] && complain "not half the memory: $(cat one said)"
+output=no.npy refuses 1 'unrelu: not enough memory*' sample p/truth.npz -n 1e6 --max-memory 2500K
+if [ -w /dev/full ]; then
+    "$mpirun" 3 "$with" sample p/truth.npz -n 1e6 -o /dev/full 2> said
     status=$?
     grep -q '^unrelu: rank 0: .*/dev/full' said || status=none
     [ "$status" = 3 ] || complain "a full disk: $(cat said)"
@@ -177,9 +177,21 @@ refuses 2 'unrelu: merged.npz is a summary, *' fit merged.npz
 "$mpirun" 1 "$with" fit merged.npz --json -q > ranks.json && "$unrelu" fit merged.npz --json -q > one.json
 near 0 one.json ranks.json || complain "on one rank everything is as without"
 
+"$mpirun" 1 "$with" fit merged.npz s1.npz > out 2> said
+status=$?
+[[ $status = 2 && $(cat said) == 'unrelu: merged.npz is a summary, and s1.npz is given too: '* ]] ||
+    complain "two summaries: exit $status: $(cat said)"
+
 # ---- a rank that is killed ends all, and a signal too; each has a file of 80 GB to go ----
-header="{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000, 10), }"
-printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" > long.npy && truncate -s $((128 + 80000000000)) long.npy
+npy_of_zeros long.npy 1000000000 10
+# runs PROCESS...: any of them; one that ended and was not waited for does not
+runs() {
+    local process
+    for process; do
+        grep -qs '^State:.[^Z]' "/proc/$process/status" && return
+    done
+    return 1
+}
 for how in KILL TERM; do
     "$mpirun" 4 "$with" fit long.npy -o no.npz > out 2> said &
     job=$!
@@ -190,21 +202,13 @@ for how in KILL TERM; do
     done
     if [ $how = KILL ]; then kill -KILL "${members[2]}"; else kill -TERM $job; fi
     for ((i = 0; i < 100; i++)); do
-        kill -0 $job 2> /dev/null || break
+        runs $job "${members[@]}" || break
         sleep 0.1
-"$mpirun" 1 "$with" fit merged.npz s1.npz > out 2> said
-status=$?
-[[ $status = 2 && $(cat said) == 'unrelu: merged.npz is a summary, and s1.npz is given too: '* ]] ||
-    complain "two summaries: exit $status: $(cat said)"
-
     done
-    kill -0 $job 2> /dev/null && complain "10 s after a SIG$how they still run"
+    runs $job "${members[@]}" && complain "10 s after a SIG$how they still run"
     kill -KILL $job 2> /dev/null
     wait $job && complain "SIG$how: exit 0"
     if [ -s out ] || [ -e no.npz ]; then complain "SIG$how: something was written"; fi
-    for member in "${members[@]}"; do
-        grep -qs '^State:.[^Z]' "/proc/$member/status" && complain "SIG$how: a rank still runs"
-    done
 done
 
 [ $failures = 0 ] && echo "unrelu-mpi agrees with unrelu"
