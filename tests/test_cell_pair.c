@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { SEEN, BELOW, MISSING, ABOVE, BETWEEN, ROWS = 500, RUNS = 300 };
+enum { SEEN, BELOW, MISSING, ABOVE, BETWEEN, ROWS = 500, RUNS = 300, FLAT_EVALUATIONS = 20 };
 
 static void near(double found, double want, double tolerance)
 {
@@ -140,7 +140,7 @@ static double inside_both(const double e1[2], const double e2[2], double rho)
 /* P(z1 <= l1, z2 <= l2) = int phi(t) P(z2 <= l2 | t) dt up to l1, by Simpson's rule */
 static double below_both(double l1, double l2, double rho)
 {
-    enum { PIECES = 400 };
+    enum { PIECES = 2000 };
     double low = fmin(l1, 0) - 9, h = (l1 - low) / PIECES, o = sqrt(1 - rho * rho), sum = 0;
     for (int i = 0; i <= PIECES; i++) {
         double t = low + i * h;
@@ -220,22 +220,27 @@ static double maximise(const likelihood *f)
     return (low + high) / 2;
 }
 
-static void expect_maximum(const setting *set, size_t n, uint64_t seed)
+static void expect_maximum_of(const sample *s)
 {
-    sample s;
-    likelihood f = {.s = &s};
-    draw(set, n, seed, &s);
+    likelihood f = {.s = s};
     for (int k = 0; k < 2; k++) {
         ur_cell_margin m;
         assert_int_equal(
-            ur_cell_margin_fit(n, s.x[k], s.kinds ? s.upper[k] : NULL, s.state[k], &m, NULL),
+            ur_cell_margin_fit(s->n, s->x[k], s->kinds ? s->upper[k] : NULL, s->state[k], &m, NULL),
             UNRELU_OK);
         f.b[k] = m.margin.b;
         f.scale[k] = m.margin.s;
     }
-    ur_pair out = fit(&s, 0, NULL);
+    ur_pair out = fit(s, 0, NULL);
     assert_true(out.converged);
     near(out.rho, maximise(&f), 1e-6);
+}
+
+static void expect_maximum(const setting *set, size_t n, uint64_t seed)
+{
+    sample s;
+    draw(set, n, seed, &s);
+    expect_maximum_of(&s);
 }
 
 static void rho_is_where_a_naive_likelihood_is_largest(void **state)
@@ -264,6 +269,42 @@ static void cells_above_and_between_enter_the_likelihood(void **state)
     kinds_width = 0.7;
     set.rho = 0.93;
     expect_maximum(&set, 60, 310);
+}
+
+/* One row is far below both limits, against a negative correlation: its probability is far below
+ * the product of the margins', where a difference has no digits. */
+static void one_row_against_rho_is_heard(void **state)
+{
+    (void)state;
+    for (uint64_t run = 0; run < 12; run++) {
+        setting set = {ONE_LIMIT, -0.97 + 0.02 * (double)(run % 4), {0.9, 0.6}, {1, 1}, 0};
+        sample s;
+        draw(&set, 120, 500 + run, &s);
+        for (int k = 0; k < 2; k++) {
+            s.state[k][0] = BELOW;
+            s.x[k][0] = -1.6 - 0.4 * (double)(run % 3);
+        }
+        expect_maximum_of(&s);
+    }
+}
+
+/* In no row both are seen, and the limits are above the values: all rows go with rho = -1, and
+ * those from somewhere on are as likely. */
+static void a_likelihood_without_a_maximum_ends_flat(void **state)
+{
+    (void)state;
+    setting set = {ONE_LIMIT, 0, {6, 6}, {1, 1}, 0};
+    for (uint64_t run = 0; run < 12; run++) {
+        sample s;
+        draw(&set, 60, 500 + run, &s);
+        for (size_t i = 0; i < s.n; i++) {
+            s.state[i % 2][i] = BELOW;
+            s.x[i % 2][i] = 9;
+        }
+        ur_pair out = fit(&s, 0, NULL);
+        assert_true(out.converged && out.evaluations <= FLAT_EVALUATIONS);
+        assert_true(out.rho < 0 && !(out.model_rho_se <= 1 - out.rho * out.rho));
+    }
 }
 
 /* Searches end where the next step would be below rounding: a looser end saves, a tighter one
@@ -516,6 +557,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rho_is_where_a_naive_likelihood_is_largest),
         cmocka_unit_test(cells_above_and_between_enter_the_likelihood),
+        cmocka_unit_test(one_row_against_rho_is_heard),
+        cmocka_unit_test(a_likelihood_without_a_maximum_ends_flat),
         cmocka_unit_test(searches_end_in_time),
         cmocka_unit_test(standard_errors_are_calibrated),
         cmocka_unit_test(standard_errors_are_those_of_the_jackknife),

@@ -32,9 +32,16 @@ static const double START_MOST = 0.95;
 enum { START_HALVINGS = 14 };
 /* Phi2 below it has lost its digits: so far below that the row says nothing */
 static const double LEAST_CORNER = 1e-290;
+/* A corner against which rho speaks is the difference of Phi1 Phi2 and an integral: of a share
+ * below this, where 12 digits are left, it is summed anew without a difference. Such a row says
+ * most. */
+static const double AGAINST = 1e-4;
 /* of z = atanh rho: a Newton step after which the next is below rounding; a bracket that is closed
  */
 static const double LAST_STEP = 1e-7, CLOSED = 1e-12;
+/* of the score of z: the likelihood is flat, as where it rises up to rho = -1 and rounding alone is
+ * left of its slope long before; where rows tell of rho a Newton step is below LAST_STEP then */
+static const double FLAT = 1e-7;
 /* Phi2 is moved by the integral of phi2 over steps of rho up to this share of what is left to +-1;
  * over longer ones the integral loses digits, and Phi2 is computed anew */
 static const double MOVED_MOST = 0.25;
@@ -44,6 +51,7 @@ typedef struct {
     double turn1, turn2; /* -1: the cell is above -l, and mirrored */
     double both;         /* Phi2(l1, l2; turned rho) at the pair's rho */
     double score;
+    int against; /* both is too small for a difference: AGAINST */
 } corner;
 
 /* What a row says of rho, by the states of its two cells. MIXED are those where one is seen: the
@@ -341,6 +349,13 @@ static slope sum_mixed(const pair *p, double r, int known)
     return (slope){sum[0], sum[1]};
 }
 
+static void corner_at(const corner *c, double rho, ur_rectangle *out)
+{
+    const ur_hidden cell[2] = {{c->turn1 > 0 ? -1 : 1, c->turn1 * c->l1, 0},
+                               {c->turn2 > 0 ? -1 : 1, c->turn2 * c->l2, 0}};
+    ur_corner_at(cell, rho, out);
+}
+
 /* known: both is that of p->rho */
 static slope sum_corners(pair *p, double r, double o2, int known)
 {
@@ -355,6 +370,15 @@ static slope sum_corners(pair *p, double r, double o2, int known)
                         : ur_bivariate_at(c->l1, c->l2, c->Phi1, c->Phi2, rho);
         c->both = fmax(0, fmin(c->both, fmin(c->Phi1, c->Phi2)));
         c->score = 0;
+        c->against = c->both < AGAINST * c->Phi1 * c->Phi2;
+        if (c->against) {
+            ur_rectangle at;
+            corner_at(c, r, &at);
+            c->score = at.by_r;
+            sum.score += c->count * at.by_r;
+            sum.information -= c->count * at.by_rr;
+            continue;
+        }
         if (!(c->both > LEAST_CORNER))
             continue;
         double share = density * exp((rho * product - squares / 2) * inverse) / c->both;
@@ -416,9 +440,10 @@ static double solve(pair *p, const ur_cell_column *c1, const ur_cell_column *c2,
         double curve = (at.information * o2 + 2 * r * at.score) * o2;
         double next = z + at.score * o2 / curve;
         /* the step after it would be below rounding */
-        if ((curve > 0 && fabs(next - z) <= LAST_STEP) || high - low < CLOSED) {
+        int last = curve > 0 && fabs(next - z) <= LAST_STEP;
+        if (last || fabs(at.score * o2) <= FLAT || high - low < CLOSED) {
             out->converged = 1;
-            z = fmax(low, fmin(high, next));
+            z = last ? fmax(low, fmin(high, next)) : z;
             break;
         }
         z = curve > 0 && next > low && next < high ? next : (low + high) / 2;
@@ -467,6 +492,13 @@ static void add_corners(const pair *p, double J[2][2])
         const corner *c = &p->corner[i];
         double r = c->turn1 * c->turn2 * p->rho, l1 = c->l1, l2 = c->l2;
         double w1 = (l1 - r * l2) / o, w2 = (l2 - r * l1) / o;
+        if (c->against) {
+            ur_rectangle at;
+            corner_at(c, p->rho, &at);
+            for (int k = 0; k < 4; k++)
+                J[k / 2][k % 2] += c->count * at.by_r_of[k / 2][k % 2];
+            continue;
+        }
         if (c->score == 0)
             continue;
         double e1 = ur_normal_pdf(l1) * ur_normal_cdf(w2) / c->both;
@@ -578,5 +610,7 @@ void ur_cell_pair_fit(const ur_cell_column *c1, const ur_cell_column *c2, double
         return;
     out->start = p.start;
     out->rho = solve(&p, c1, c2, out, &information);
+    if (!out->converged)
+        information = NAN;
     set_errors(&p, c1, c2, information, out);
 }

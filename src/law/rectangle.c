@@ -17,6 +17,9 @@
 static const double FAR = 38;
 /* of panels in deviations, and how many of them a bound is away where it is not felt */
 static const double PANEL = 1.5, FELT = 8;
+/* Of a corner: log f is concave, and falls from the corner on. Panels in which it falls by FALL, up
+ * to where it fell by FALLEN: 8 nodes leave 1e-9, and exp(-40) is left out. */
+static const double FALL = 4, FALLEN = 40;
 /* Pace: the least step of panels, in deviations, so that rounding cannot stop them */
 static const double LEAST_PANEL = 1e-6;
 
@@ -80,6 +83,17 @@ static void add_node(integral *all, double u, double weight, const conditional *
         all->sum[k] += f * term[k];
 }
 
+/* a panel from u on, down where step is negative */
+static void add_panel(ur_hidden second, double rho, double u, double step, integral *all)
+{
+    for (int i = 0; i < 4; i++)
+        for (int side = -1; side <= 1; side += 2) {
+            double at = u + step / 2 * (1 + side * ur_node8[i]);
+            conditional c = given(at, second, rho);
+            add_node(all, at, fabs(step) / 2 * ur_weight8[i], &c);
+        }
+}
+
 /* from u on: up to where a bound of the cell is felt, in smaller steps there */
 static double panel_at(double u, ur_hidden cell, double rho)
 {
@@ -104,14 +118,43 @@ static void integrate(ur_hidden first, ur_hidden second, double rho, integral *a
     while (whole > 0 && u < high) {
         double step = panel_at(u, second, rho), left = high - u;
         step = left < 2 * step ? (left <= step ? left : left / 2) : step;
-        for (int i = 0; i < 4; i++)
-            for (int side = -1; side <= 1; side += 2) {
-                double at = u + step / 2 * (1 + side * ur_node8[i]);
-                conditional c = given(at, second, rho);
-                add_node(all, at, step / 2 * ur_weight8[i], &c);
-            }
+        add_panel(second, rho, u, step, all);
         u = left <= step ? high : u + step;
     }
+}
+
+/* first: the cell over which was integrated */
+static void set_result(const integral *all, int first, ur_rectangle *out)
+{
+    const double *s = all->sum, p = s[P];
+    *out = (ur_rectangle){.log_p = -INFINITY};
+    if (!(p > 0))
+        return;
+    double score = s[R] / p;
+    out->log_p = all->top + log(p) - log(2 * M_PI) / 2;
+    out->by_r = score;
+    out->by_rr = s[RR] / p - score * score;
+    const double first_by[2] = {(s[RB1] - score * s[B1]) / p, (s[RS1] - score * s[S1]) / p};
+    const double second_by[2] = {(s[RB2] - score * s[B2]) / p, (s[RS2] - score * s[S2]) / p};
+    memcpy(out->by_r_of[first], first_by, sizeof first_by);
+    memcpy(out->by_r_of[1 - first], second_by, sizeof second_by);
+}
+
+void ur_corner_at(const ur_hidden cell[2], double rho, ur_rectangle *out)
+{
+    double u = cell[0].at, way = cell[0].side, o = sqrt((1 - rho) * (1 + rho));
+    conditional c = given(u, cell[1], rho);
+    double fall = way * (u - c.u), step = PANEL * fmin(1, o / fabs(rho));
+    integral all = {.top = -INFINITY};
+    if (fall > 0)
+        step = fmin(step, FALL / fall);
+    step = way * fmax(step, LEAST_PANEL);
+    do {
+        add_panel(cell[1], rho, u, step, &all);
+        u += step;
+        c = given(u, cell[1], rho);
+    } while (way * u < FAR && c.value - u * u / 2 > all.top - FALLEN);
+    set_result(&all, 0, out);
 }
 
 void ur_rectangle_at(const ur_hidden cell[2], const int seen[2], double rho, ur_rectangle *out)
@@ -133,16 +176,5 @@ void ur_rectangle_at(const ur_hidden cell[2], const int seen[2], double rho, ur_
     }
     integral all;
     integrate(cell[first], cell[second], rho, &all);
-    const double *s = all.sum, p = s[P];
-    *out = (ur_rectangle){.log_p = -INFINITY};
-    if (!(p > 0))
-        return;
-    double score = s[R] / p;
-    out->log_p = all.top + log(p) - log(2 * M_PI) / 2;
-    out->by_r = score;
-    out->by_rr = s[RR] / p - score * score;
-    const double first_by[2] = {(s[RB1] - score * s[B1]) / p, (s[RS1] - score * s[S1]) / p};
-    const double second_by[2] = {(s[RB2] - score * s[B2]) / p, (s[RS2] - score * s[S2]) / p};
-    memcpy(out->by_r_of[first], first_by, sizeof first_by);
-    memcpy(out->by_r_of[second], second_by, sizeof second_by);
+    set_result(&all, first, out);
 }
