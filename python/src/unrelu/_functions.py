@@ -16,7 +16,7 @@ from ._gaussian import RectifiedGaussian, by_column, doubles, drawn, judged
 from ._library import ffi, lib
 from ._mixture import ReLUUnmixing
 from ._model import Model
-from ._network import ReLURecovery, network_of
+from ._network import ReLURecovery
 from ._options import options, seed_of
 from ._sources import is_path, matrix, names_of, source
 
@@ -282,15 +282,11 @@ def _checked(opened: Any, d: int, asked: Any, at: Any, call: Call) -> Bunch:
         ks_p=ks_p,
         ties=ties,
         transform=words[:d],
-        boxcox=np.array([advice[j]["lambda"] if False else _power(advice[j]) for j in range(d)]),
+        boxcox=np.array([getattr(advice[j], "lambda") for j in range(d)]),
         transformed_ks=np.array([advice[j].ks for j in range(d)]),
         transformed_ks_p=np.array([advice[j].ks_p for j in range(d)]),
         shared_transform=words[d],
     )
 
 
-def _power(advice: Any) -> float:
-    return float(getattr(advice, "lambda"))
-
-
-__all__ = ["check", "compare", "generate", "network_of", "plan"]
+__all__ = ["check", "compare", "generate", "plan"]

@@ -18,6 +18,7 @@ from ._library import ffi, lib
 from ._model import Model
 from ._options import options, seed_of
 from ._sources import matrix, source
+from ._weights import network_of
 
 Floats = NDArray[np.float64]
 
@@ -344,14 +345,17 @@ def certify(network: Any, X: Any, a: Any, **asked: Any) -> ReLURecovery:
 
     Parameters
     ----------
-    network : ReLURecovery, path-like, MLPRegressor or list of ndarray
-        Fitted, a file of weights, or the four arrays V (k, d), c (k), U (m, k), e (m) as a list.
+    network : ReLURecovery, MLPRegressor, path-like, or list or tuple of ndarray
+        Fitted, with one hidden layer; a file of weights; the four arrays V (k, d), c (k), U (m, k),
+        e (m); or the two lists `coefs_` and `intercepts_`, as MLPRegressor has them. A bias that is
+        None is 0.
     X : array-like of shape (n_samples, n_features)
         Inputs.
     a : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels.
     **asked
-        Parameters of `ReLURecovery`: bias, activation, certify, random_state.
+        Parameters of `ReLURecovery`: bias, activation, certify, random_state. The activation is by
+        default that of the network, of arrays "relu".
 
     Returns
     -------
@@ -364,11 +368,13 @@ def certify(network: Any, X: Any, a: Any, **asked: Any) -> ReLURecovery:
     >>> X, y, truth = unrelu.generate("network", n_samples=300, d=3, k=2, m=2, random_state=0)
     >>> unrelu.certify(truth, X, y).verdict_
     'exact'
+    >>> unrelu.certify((truth.coefs_, truth.intercepts_), X, y + 1e-3).verdict_
+    'approximate'
     """
-    held = ReLURecovery(**asked)
+    given = network_of(network, asked.get("activation", "relu"))
+    held = ReLURecovery(**{"activation": str(given.get("activation")), **asked})
     x = samples(held, X, reset=True)
     labels, held._one_output = labels_of(a, len(x))
-    given = network_of(network)
     call = held._call()
     out = ffi.new("unrelu_network **")
     if held.random_state is None:
@@ -383,19 +389,3 @@ def certify(network: Any, X: Any, a: Any, **asked: Any) -> ReLURecovery:
     held._take(Model(out[0]))
     warn_all(held.warnings_, stacklevel=2)
     return held
-
-
-def network_of(network: Any) -> Model:
-    """A network of the library from what people have."""
-    if isinstance(network, ReLURecovery):
-        network._check_fitted()
-        return network._model
-    if isinstance(network, (str, os.PathLike)):
-        call = Call(1)
-        out = ffi.new("unrelu_network **")
-        call.check(lib.unrelu_network_load(os.fsencode(network), out, call.error))
-        return Model(out[0])
-    raise UnreluError(
-        f"network is a {type(network).__name__}: give a fitted ReLURecovery or a file of weights",
-        option="network",
-    )
