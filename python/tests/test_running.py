@@ -9,9 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 import unrelu
-from unrelu import RectifiedGaussian
+from unrelu import CensoredImputer, RectifiedGaussian, ReLURecovery, UnreluError
 
 LONG = {"errors": "bootstrap:100000", "random_state": 0}  # many minutes, if nothing stops it
 
@@ -80,6 +84,37 @@ def test_threads_and_forked_processes_give_the_same_bits(planted):
         processes = pool.map(covariance_of, parts)
     np.testing.assert_array_equal(threads, want)
     np.testing.assert_array_equal(processes, want)
+
+
+def test_a_keyboard_interrupt_stops_a_running_recovery():
+    asked = {"d": 40, "k": 30, "m": 2, "noise": 0.2}  # a minute
+    X, y, _ = unrelu.generate("network", n_samples=6000, random_state=0, **asked)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        ReLURecovery(random_state=0).fit(X, y)
+
+
+def test_searches_in_processes_of_their_own_give_what_one_process_gives(planted):
+    """Estimators, fitted ones, errors and warnings go there and back."""
+    X = planted[0][:600]
+    searches = [
+        GridSearchCV(
+            make_pipeline(CensoredImputer(), LinearRegression()),
+            {"censoredimputer__median": [False, True]},
+            cv=2,
+            n_jobs=jobs,
+            error_score="raise",
+        ).fit(X, X.sum(axis=1))
+        for jobs in (1, 2)
+    ]
+    scores = [search.cv_results_["mean_test_score"] for search in searches]
+    np.testing.assert_array_equal(*scores)
+    fitted = Parallel(n_jobs=2)(delayed(RectifiedGaussian().fit)(part) for part in (X[:300], X))
+    np.testing.assert_array_equal(fitted[1].covariance_, RectifiedGaussian().fit(X).covariance_)
+    np.testing.assert_array_equal(fitted[1].impute(X), RectifiedGaussian().fit(X).impute(X))
+    with pytest.raises(UnreluError, match="row 1, column") as caught:
+        Parallel(n_jobs=2)(delayed(RectifiedGaussian().fit)(part) for part in (-1 - X, X))
+    assert caught.value.row == 1
 
 
 def test_random_states_follow_the_conventions(planted):

@@ -24,7 +24,7 @@ def planted():
 def learned():
     """An MLPRegressor, and the labels that it gives itself."""
     X = np.random.default_rng(1).normal(size=(400, 3))
-    mlp = MLPRegressor((4,), solver="lbfgs", max_iter=50, random_state=0)
+    mlp = MLPRegressor(hidden_layer_sizes=(4,), solver="lbfgs", max_iter=50, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         mlp.fit(X, np.column_stack([np.maximum(X[:, 0], X[:, 1]), np.abs(X[:, 2])]))
@@ -51,7 +51,7 @@ def test_mlpregressor_is_the_network_of_its_own_outputs(learned):
 def test_one_label_of_mlpregressor_is_a_vector(learned):
     mlp, X, _ = learned
     y = mlp.predict(X)[:, 0]
-    one = MLPRegressor((4,), random_state=0).partial_fit(X, y)
+    one = MLPRegressor(hidden_layer_sizes=(4,), random_state=0).partial_fit(X, y)
     held = unrelu.certify(one, X, one.predict(X))
     assert held.verdict_ in MET
     assert held.predict(X).shape == (len(X),)
@@ -122,10 +122,10 @@ def test_what_is_no_network_is_refused(planted, make, words):
 
 def test_networks_of_sklearn_that_are_of_another_kind_are_refused(learned):
     _, X, y = learned
-    deep = MLPRegressor((3, 3), max_iter=1).partial_fit(X, y)
-    logistic = MLPRegressor((3,), activation="logistic").partial_fit(X, y)
-    classes = MLPClassifier((3,)).partial_fit(X, y[:, 0] > 0, [False, True])
-    tanh = MLPRegressor((3,), activation="tanh").partial_fit(X, y)
+    deep = MLPRegressor(hidden_layer_sizes=(3, 3), max_iter=1).partial_fit(X, y)
+    logistic = MLPRegressor(hidden_layer_sizes=(3,), activation="logistic").partial_fit(X, y)
+    classes = MLPClassifier(hidden_layer_sizes=(3,)).partial_fit(X, y[:, 0] > 0, classes=[False, True])
+    tanh = MLPRegressor(hidden_layer_sizes=(3,), activation="tanh").partial_fit(X, y)
     refused = [(deep, "3 layers"), (logistic, "'logistic'"), (tanh, "'tanh'"), (classes, "regressor")]
     for network, words in refused:
         with pytest.raises(UnreluError, match=words) as caught:

@@ -10,11 +10,22 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-from ._errors import error_of, text_of
+from ._errors import UnreluError, error_of, text_of
 from ._library import ffi, lib
 
 _NO_ALIASES: Mapping[str, str] = {}
 _progress: ContextVar[Callable[[str, float], object] | None] = ContextVar("progress", default=None)
+
+
+def threads_of(n_jobs: Any) -> int:
+    """By joblib's rules: None is one thread, or what `parallel_config` says; -1 all cores."""
+    try:
+        return int(effective_n_jobs(n_jobs))
+    except (TypeError, ValueError) as error:
+        raise UnreluError(
+            f"n_jobs={n_jobs!r} is no number of threads: give None, -1 or a whole number",
+            option="n_jobs",
+        ) from error
 
 
 class Call:
@@ -32,7 +43,7 @@ class Call:
         self._handle = ffi.new_handle(self)
         self._call = ffi.new("python_call *")
         self._call.handle = self._handle
-        threads = 1 if n_jobs == 1 else effective_n_jobs(n_jobs)
+        threads = 1 if n_jobs == 1 else threads_of(n_jobs)
         lib.python_call_start(self._call, self.exec, threads, self.progress is not None)
 
     def check(self, status: int) -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._errors import UnreluError
+from ._sources import refuse_kind
 
 _MISSING = {"", "na", "nan", "none", "null"}
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
@@ -33,6 +35,24 @@ class Censored:
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     names: list[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            try:
+                ends = np.asarray(getattr(self, name), dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise UnreluError(f"{name} holds what is no number ({error})", code="format") from error
+            object.__setattr__(self, name, ends)
+        if self.lower.ndim != 2 or self.lower.shape != self.upper.shape:
+            raise UnreluError(
+                f"lower has shape {self.lower.shape} and upper {self.upper.shape}, where both are "
+                "n_samples x n_features",
+                code="format",
+            )
+        if self.names is not None and len(self.names) != self.lower.shape[1]:
+            raise UnreluError(
+                f"there are {len(self.names)} names of {self.lower.shape[1]} columns", code="format"
+            )
 
     def __len__(self) -> int:
         return len(self.lower)
@@ -116,6 +136,10 @@ def read_limits(
 def _table(X: Any) -> tuple[list[str] | None, NDArray[Any]]:
     columns = getattr(X, "columns", None)
     names = None if columns is None else [str(name) for name in columns]
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(object), np.nan)
+    for name, dtype in zip(columns if columns is not None else (), getattr(X, "dtypes", ())):
+        refuse_kind(dtype, f"column {name!r}")
     cells = X.to_numpy(dtype=object) if hasattr(X, "iloc") else np.asarray(X, dtype=object)
     if cells.ndim == 1:
         cells = cells[:, None]
@@ -137,6 +161,13 @@ def _indicators(names: list[str] | None, suffix: str | None) -> dict[int, int]:
     return found
 
 
+def _is_missing(cell: Any) -> bool:
+    """None, NaN, and the NA and NaT of pandas, which is not asked: it need not be there."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, (float, np.floating)) and bool(np.isnan(cell))
+
+
 def _is_limit(cell: Any, i: int, j: int) -> bool:
     if isinstance(cell, str):
         word = cell.strip().lower()
@@ -144,7 +175,7 @@ def _is_limit(cell: Any, i: int, j: int) -> bool:
             return True
         if word in {"false", "0", "=", "e", "j", ""}:
             return False
-    elif cell is None or cell != cell:
+    elif _is_missing(cell):
         return False
     elif cell in (0, 1):
         return bool(cell)
@@ -158,10 +189,12 @@ def _is_limit(cell: Any, i: int, j: int) -> bool:
 
 def _interval(cell: Any, limit: Any, i: int, j: int, name: str | None) -> tuple[float, float]:
     where = f"row {i + 1}, column {j + 1}" + (f" ({name})" if name else "")
-    if cell is None or cell != cell:
+    if _is_missing(cell):
         return np.nan, np.nan
     if not isinstance(cell, str):
-        return float(cell), float(cell)
+        if isinstance(cell, Real):
+            return float(cell), float(cell)
+        cell = str(cell)
     text = cell.strip()
     if text.lower() in _MISSING:
         return np.nan, np.nan

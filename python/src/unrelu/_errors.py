@@ -54,6 +54,10 @@ class UnreluError(ValueError):
         return _unpickled, (type(self), str(self), dict(self.__dict__))
 
 
+class UnreluTypeError(UnreluError, TypeError):
+    """The same where scikit-learn raises a TypeError: sparse matrices, names that are no texts."""
+
+
 def _unpickled(kind: type[UnreluError], text: str, members: dict[str, Any]) -> UnreluError:
     error = kind(text)
     error.__dict__.update(members)
@@ -105,6 +109,8 @@ def spelled(name: str, aliases: Mapping[str, str]) -> str:
 
 
 def in_python(text: str, aliases: Mapping[str, str]) -> str:
+    """A sentence of the library; what it calls "matrix in memory" is `X` here."""
+    text = text.replace("matrix in memory", "X")
     return re.sub(r"`([a-z0-9-]+)`", lambda m: f"`{spelled(m.group(1), aliases)}`", text)
 
 

@@ -17,7 +17,7 @@ from ._library import ffi, lib
 from ._mixture import ReLUUnmixing
 from ._model import Model
 from ._network import ReLURecovery
-from ._options import options, seed_of
+from ._options import count_of, options, seed_of
 from ._sources import is_path, matrix, names_of, source
 
 Floats = NDArray[np.float64]
@@ -70,6 +70,7 @@ def generate(what: str, *, n_samples: int = 100, random_state: Any = None, **ask
     """
     call = Call(1)
     seed = seed_of(random_state)
+    n_samples = count_of(n_samples, "n_samples", 1)
     if what == "gaussian":
         gaussian = RectifiedGaussian()
         gaussian._take(_plant(what, asked, seed, call)[1])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from ._errors import UnreluError, UnreluWarning, warn_all
 from ._frames import names_for, note_features, samples
 from ._library import ffi, lib
 from ._model import Model
-from ._options import options, seed_of
+from ._options import count_of, options, seed_of
 from ._sources import is_path, matrix, names_of, source
 from ._summary import GROUPS, Summary
 
@@ -32,11 +32,19 @@ def doubles(values: ArrayLike, call: Call) -> Any:
     return ffi.cast("double *", kept.ctypes.data)
 
 
+def _number(value: Any, what: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        raise UnreluError(f"{what}: {value!r} is no number", option=what) from error
+
+
 def by_column(value: Any, names: list[str] | None, d: int, what: str, missing: float) -> Floats:
     """One number for each column, from a number, a list, or a mapping of names or places."""
     if isinstance(value, Mapping):
         out = np.full(d, missing)
-        for key, number in value.items():
+        for key, given in value.items():
+            number = _number(given, what)
             if names is not None and key in names:
                 out[names.index(key)] = number
             elif isinstance(key, (int, np.integer)) and 0 <= key < d:
@@ -44,7 +52,10 @@ def by_column(value: Any, names: list[str] | None, d: int, what: str, missing: f
             else:
                 raise UnreluError(f"{what}: there is no column {key!r}", option=what)
         return out
-    given = np.asarray(value, dtype=np.float64)
+    try:
+        given = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UnreluError(f"{what}={value!r} holds what is no number", option=what) from error
     if given.ndim == 0:
         return np.full(d, float(given))
     if given.shape != (d,):
@@ -300,13 +311,15 @@ class RectifiedGaussian(ModelEstimator):
         if is_path(X):
             with source(X, call, **reading) as opened:
                 d = lib.unrelu_source_columns(opened)
-                self._run(opened, self._options(call, d, None), limits, call, out)
+                cells = None if limits is None else matrix(limits, what="limits")
+                self._run(opened, self._options(call, d, None), cells, call, out)
         else:
             x, high, names = self._samples(X, upper, reset=True, least=2)
             with source(x, call, names=names, upper=high, **reading) as opened:
                 asked = self._options(call, lib.unrelu_source_columns(opened), names)
+                cells = None if limits is None else _cells(limits, x.shape)
                 with _saying_negative(x):
-                    self._run(opened, asked, limits, call, out)
+                    self._run(opened, asked, cells, call, out)
         self._take(Model(out[0]))
         warn_all(self.warnings_, stacklevel=2)
         return self
@@ -315,7 +328,7 @@ class RectifiedGaussian(ModelEstimator):
         if limits is None:
             call.check(lib.unrelu_gaussian_fit(opened, asked, call.exec, out, call.error))
             return
-        with source(matrix(limits, what="limits"), call) as cells:
+        with source(limits, call) as cells:
             asked.limits = cells
             call.check(lib.unrelu_gaussian_fit(opened, asked, call.exec, out, call.error))
 
@@ -328,7 +341,9 @@ class RectifiedGaussian(ModelEstimator):
         x = samples(self, X, reset=reset, least=least)
         high = None if upper is None else matrix(upper, what="upper")
         if high is not None and high.shape != x.shape:
-            raise UnreluError(f"upper has shape {high.shape}, where X has {x.shape}")
+            raise UnreluError(
+                f"upper has shape {high.shape}, where X has {x.shape}", code="format", option="upper"
+            )
         return x, high, names_of(X)
 
     def _fit_blocks(self, blocks: Iterator[Any]) -> RectifiedGaussian:
@@ -435,8 +450,43 @@ class RectifiedGaussian(ModelEstimator):
 
     # -- answers
 
-    def _indices(self, X: Any, upper: Any) -> tuple[Any, Any, Any]:
-        return self._samples(X, upper, reset=False)
+    def _kept(self, names: list[str] | None = None) -> list[int] | None:
+        """Which of the columns that `fit` saw are the model's; None: all of them.
+
+        `drop` and `columns` leave some out. Columns without names are called x1, x2, ... .
+        """
+        width, own = self.n_features_in_, set(self.names_)
+        if len(self.names_) == width:
+            return None
+        for called in (names, names_for(self), [f"x{j + 1}" for j in range(width)]):
+            if called is not None and own <= set(called):
+                return [j for j, name in enumerate(called) if name in own]
+        raise UnreluError(f"which of the {width} columns are the model's {len(own)} is not known")
+
+    @contextmanager
+    def _asking(
+        self, X: Any, kind: str, call: Call, limits: Any = None, upper: Any = None, **values: Any
+    ) -> Iterator[tuple[Any, Any, tuple[int, int]]]:
+        """The samples of the model's columns, opened, the options with their limits, and the shape."""
+        x, high, names = self._samples(X, upper, reset=False)
+        asked = options(kind, values, call)
+        by = None
+        if self.limits is not None:
+            by = by_column(self.limits, names or names_for(self), x.shape[1], "limits", np.nan)
+        cells = None if limits is None else _cells(limits, x.shape)
+        kept = self._kept(names)
+        if kept is not None:
+            x, names = x[:, kept], None
+            high, cells = (None if part is None else part[:, kept] for part in (high, cells))
+            by = None if by is None else by[kept]
+        if names is None or not set(self.names_) <= set(names):
+            names = list(self.names_)  # whose order scikit-learn's validation has held against fit's
+        if by is not None and kind != "goodness":
+            asked.limit = doubles(by, call)
+        with ExitStack() as stack:
+            if cells is not None:
+                asked.limits = stack.enter_context(source(cells, call))
+            yield stack.enter_context(source(x, call, names=names, upper=high)), asked, x.shape
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Draw new samples.
@@ -486,38 +536,25 @@ class RectifiedGaussian(ModelEstimator):
         Returns
         -------
         X : ndarray of shape (n_samples, n_features) or (draws, n_samples, n_features)
-            A frame where X is one and `draws` is 0.
+            A frame where X is one and `draws` is 0. Columns that `fit` dropped are left out.
         """
         self._check_fitted()
-        if draws < 0:
-            raise UnreluError(f"draws={draws} is negative", option="draws")
+        draws = count_of(draws, "draws", 0)
         call = self._call()
-        x, high, names = self._samples(X, upper, reset=False)
-        asked = options("impute", {"median": median or None}, call)
-        asked.draws = draws
-        asked.seed = seed_of(random_state) if draws else 1
-        if self.limits is not None:
-            by = by_column(self.limits, names, x.shape[1], "limits", np.nan)
-            asked.limit = doubles(by, call)
-        out = np.empty((max(draws, 1), *x.shape))
-        into = ffi.cast("double *", out.ctypes.data)
-        with source(x, call, names=names or names_for(self), upper=high) as opened:
-            if limits is None:
-                self._impute(opened, asked, into, call)
-            else:
-                with source(matrix(limits, what="limits"), call) as cells:
-                    asked.limits = cells
-                    self._impute(opened, asked, into, call)
+        with self._asking(X, "impute", call, limits, upper, median=median or None) as found:
+            opened, asked, shape = found
+            asked.draws = draws
+            asked.seed = seed_of(random_state) if draws else 1
+            out = np.empty((max(draws, 1), *shape))
+            into = ffi.cast("double *", out.ctypes.data)
+            call.check(
+                lib.unrelu_gaussian_impute_memory(
+                    self._model.pointer, opened, asked, into, call.exec, ffi.NULL, call.error
+                )
+            )
         if draws:
             return out
-        return like(X, out[0])
-
-    def _impute(self, opened: Any, asked: Any, into: Any, call: Call) -> None:
-        call.check(
-            lib.unrelu_gaussian_impute_memory(
-                self._model.pointer, opened, asked, into, call.exec, ffi.NULL, call.error
-            )
-        )
+        return like(X, out[0], self._kept(names_of(X)))
 
     def score_samples(
         self,
@@ -549,28 +586,14 @@ class RectifiedGaussian(ModelEstimator):
         """
         self._check_fitted()
         call = self._call()
-        x, high, names = self._samples(X, upper, reset=False)
-        asked = options("impute", {}, call)
-        if self.limits is not None:
-            by = by_column(self.limits, names, x.shape[1], "limits", np.nan)
-            asked.limit = doubles(by, call)
-        loglik, error = np.empty(len(x)), np.empty(len(x))
-        into = [ffi.cast("double *", values.ctypes.data) for values in (loglik, error)]
-
-        def run(opened: Any) -> int:
-            return int(
+        with self._asking(X, "impute", call, limits, upper) as (opened, asked, shape):
+            loglik, error = np.empty(shape[0]), np.empty(shape[0])
+            into = [ffi.cast("double *", values.ctypes.data) for values in (loglik, error)]
+            call.check(
                 lib.unrelu_gaussian_score(
                     self._model.pointer, opened, asked, call.exec, *into, call.error
                 )
             )
-
-        with source(x, call, names=names or names_for(self), upper=high) as opened:
-            if limits is None:
-                call.check(run(opened))
-            else:
-                with source(matrix(limits, what="limits"), call) as cells:
-                    asked.limits = cells
-                    call.check(run(opened))
         return (loglik, error) if return_error else loglik
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -608,12 +631,10 @@ class RectifiedGaussian(ModelEstimator):
         """
         self._check_fitted()
         call = self._call()
-        x, high, names = self._samples(X, None, reset=False)
-        asked = options("goodness", {}, call)
-        asked.runs = n_runs
-        asked.seed = seed_of(random_state)
         out = ffi.new("unrelu_goodness **")
-        with source(x, call, names=names or names_for(self), upper=high) as opened:
+        with self._asking(X, "goodness", call) as (opened, asked, _):
+            asked.runs = count_of(n_runs, "n_runs", 1)
+            asked.seed = seed_of(random_state)
             call.check(
                 lib.unrelu_gaussian_goodness(
                     self._model.pointer, opened, asked, call.exec, out, call.error
@@ -740,8 +761,7 @@ def judged(ks: Floats, ks_p: Floats, seen: Floats) -> list[str]:
 
 def drawn(make: Any, model: Model, n: int, random_state: Any, call: Call) -> Floats:
     """Rows 0 .. n - 1 of the stream that the seed names."""
-    if not n >= 1:
-        raise UnreluError(f"n_samples={n}: at least one sample is to be drawn", option="n_samples")
+    n = count_of(n, "n_samples", 1)
     out = ffi.new("unrelu_sampler **")
     call.check(make(model.pointer, seed_of(random_state), out, call.error))
     sampler = ffi.gc(out[0], lib.unrelu_sampler_free)
@@ -752,12 +772,26 @@ def drawn(make: Any, model: Model, n: int, random_state: Any, call: Call) -> Flo
     return x
 
 
-def like(X: Any, values: Floats) -> Any:
+def _cells(limits: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """A limit for each cell."""
+    cells = matrix(limits, what="limits")
+    if cells.shape != shape:
+        raise UnreluError(
+            f"limits has shape {cells.shape}, where X has {shape}: each limit belongs to the cell at "
+            "its place",
+            code="format",
+            option="limits",
+        )
+    return cells
+
+
+def like(X: Any, values: Floats, kept: list[int] | None = None) -> Any:
     """A frame where X is one of pandas."""
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         import pandas as pd
 
-        return pd.DataFrame(values, index=X.index, columns=X.columns)
+        columns = X.columns if kept is None else X.columns[kept]
+        return pd.DataFrame(values, index=X.index, columns=columns)
     return values
 
 

@@ -108,8 +108,13 @@ class CensoredImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             elif hasattr(self, name):
                 delattr(self, name)
         hidden = own.positive_ < own.n_samples_
-        self.indicator_features_ = np.flatnonzero(hidden)
+        self.indicator_features_ = self._columns()[hidden]
         return self
+
+    def _columns(self) -> NDArray[np.intp]:
+        """The columns that are filled: those that the distribution did not drop."""
+        kept = self.estimator_._kept()
+        return np.arange(self.n_features_in_) if kept is None else np.asarray(kept)
 
     def transform(self, X: Any, **given: Any) -> Any:
         """Fill what the samples hide.
@@ -135,9 +140,10 @@ class CensoredImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             filled = np.asarray(own.impute(X, median=self.median, **given))
         if not self.add_indicator:
             return filled
-        before = X.lower if isinstance(X, Censored) else matrix(X)
-        told = (filled != before)[:, self.indicator_features_]  # NaN differs from all
-        return np.hstack([filled, told.astype(np.float64)])
+        before = (X.lower if isinstance(X, Censored) else matrix(X))[:, self._columns()]
+        told = filled != before  # NaN differs from all
+        wanted = np.isin(self._columns(), self.indicator_features_)
+        return np.hstack([filled, told[:, wanted].astype(np.float64)])
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The names of the columns of `transform`.
@@ -154,10 +160,11 @@ class CensoredImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "estimator_")
         with refusing():
             names = _check_feature_names_in(self, input_features)
+        filled = np.asarray(names, dtype=object)[self._columns()]
         if not self.add_indicator:
-            return names
+            return filled
         added = [f"censoredindicator_{names[j]}" for j in self.indicator_features_]
-        return np.concatenate([names, np.asarray(added, dtype=object)])
+        return np.concatenate([filled, np.asarray(added, dtype=object)])
 
     def _more_tags(self) -> dict[str, Any]:
         return {

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from ._base import ModelEstimator
@@ -17,7 +18,7 @@ from ._frames import names_for, samples
 from ._library import ffi, lib
 from ._model import Model
 from ._options import options, seed_of
-from ._sources import matrix, source
+from ._sources import finite, matrix, source
 from ._weights import network_of
 
 Floats = NDArray[np.float64]
@@ -162,6 +163,7 @@ class ReLURecovery(MultiOutputMixin, RegressorMixin, ModelEstimator):  # type: i
         self
         """
         x = samples(self, X, reset=True, least=2)
+        finite(x, "X", _EVERY_CELL)
         labels, self._one_output = labels_of(y, len(x))
         call = self._call()
         out = ffi.new("unrelu_network **")
@@ -214,15 +216,7 @@ class ReLURecovery(MultiOutputMixin, RegressorMixin, ModelEstimator):  # type: i
         """
         self._check_fitted()
         x = np.ascontiguousarray(samples(self, X, reset=False), dtype=np.float64)
-        if not np.isfinite(x).all():
-            i, j = np.argwhere(~np.isfinite(x))[0]
-            raise UnreluError(
-                f"X: row {i + 1}, column {j + 1} is {x[i, j]} (NaN or infinity): every input must "
-                "be finite",
-                code="format",
-                row=int(i) + 1,
-                column=int(j) + 1,
-            )
+        finite(x, "X", "every input must be finite")
         call = self._call()
         out = np.empty((len(x), self.n_outputs_))
         call.check(
@@ -324,11 +318,15 @@ _WEAK_SENTENCES = {
 }
 
 
+_EVERY_CELL = "every cell is needed; leave such rows out of X and y"
+
+
 def labels_of(y: Any, n: int) -> tuple[NDArray[Any], bool]:
     """Labels as a matrix, and whether they were one column without a second dimension."""
     if y is None:
         raise UnreluError("requires y to be passed, but the target y is None")
-    given = y if hasattr(y, "columns") else np.asarray(y)
+    as_it_is = hasattr(y, "columns") or isinstance(y, np.ma.MaskedArray) or issparse(y)
+    given = y if as_it_is else np.asarray(y)
     one = given.ndim == 1
     labels = matrix(given.reshape(-1, 1) if one else given, what="y")
     if len(labels) != n:
@@ -337,6 +335,7 @@ def labels_of(y: Any, n: int) -> tuple[NDArray[Any], bool]:
             f"y has {len(labels)}",
             code="format",
         )
+    finite(labels, "y", _EVERY_CELL)
     return labels, one
 
 
@@ -374,6 +373,7 @@ def certify(network: Any, X: Any, a: Any, **asked: Any) -> ReLURecovery:
     given = network_of(network, asked.get("activation", "relu"))
     held = ReLURecovery(**{"activation": str(given.get("activation")), **asked})
     x = samples(held, X, reset=True)
+    finite(x, "X", _EVERY_CELL)
     labels, held._one_output = labels_of(a, len(x))
     call = held._call()
     out = ffi.new("unrelu_network **")

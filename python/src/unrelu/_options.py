@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -63,4 +64,19 @@ def seed_of(random_state: Any) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(SEED_MOST))
-    return int(check_random_state(random_state).randint(SEED_MOST, dtype=np.int64))
+    try:
+        state = check_random_state(random_state)
+    except ValueError as error:
+        raise UnreluError(f"random_state: {error}", option="random_state") from error
+    return int(state.randint(SEED_MOST, dtype=np.int64))
+
+
+def count_of(value: Any, name: str, least: int) -> int:
+    """A parameter that counts."""
+    try:
+        count = operator.index(value)
+    except TypeError as error:
+        raise UnreluError(f"{name}={value!r} is not a whole number", option=name) from error
+    if count < least:
+        raise UnreluError(f"{name}={count}: at least {least} is needed", option=name)
+    return count

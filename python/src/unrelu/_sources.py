@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from ._call import Call
-from ._errors import UnreluError
+from ._errors import UnreluError, UnreluTypeError
 from ._library import ffi, lib
 from ._options import options
 
@@ -33,6 +33,8 @@ def refusing() -> Iterator[None]:
         raise
     except ValueError as error:
         raise UnreluError(str(error), code="format") from error
+    except TypeError as error:
+        raise UnreluTypeError(str(error), code="format") from error
 
 
 def names_of(X: Any) -> list[str] | None:
@@ -47,8 +49,11 @@ def names_of(X: Any) -> list[str] | None:
 def matrix(X: Any, *, what: str = "X") -> NDArray[Any]:
     """X as float64 or float32, copied only where it is neither; rows are samples.
 
-    NaN is a missing value; whether infinities are values is the library's to say, with their place.
+    NaN is a missing value, and so is what a mask hides; whether infinities are values is the
+    library's to say, with their place.
     """
+    if isinstance(X, np.ma.MaskedArray):
+        X = _of_mask(X, what)
     if type(X) is not np.ndarray and hasattr(X, "__dataframe__"):
         if not hasattr(X, "to_numpy"):
             X = X.to_pandas() if hasattr(X, "to_pandas") else np.asarray(X)
@@ -60,8 +65,39 @@ def matrix(X: Any, *, what: str = "X") -> NDArray[Any]:
         return _checked(X, what)
 
 
+def _of_mask(X: Any, what: str) -> Any:
+    with refusing():
+        return X.astype(X.dtype if X.dtype in _FLOATS else np.float64).filled(np.nan)
+
+
+def refuse_kind(dtype: Any, where: str) -> None:
+    """Dates, durations and complex numbers would become numbers of which nobody thinks."""
+    words = {"M": "dates", "m": "durations", "c": "complex numbers: Complex data not supported"}
+    kind = getattr(dtype, "kind", None)
+    if kind in words:
+        raise UnreluError(
+            f"{where} holds {words[kind]}, where numbers are needed; leave it out", code="format"
+        )
+
+
+def finite(x: NDArray[Any], what: str, needs: str) -> None:
+    """Refuse the first cell that is none, with its place."""
+    if np.isfinite(x).all():
+        return
+    i, j = (int(place) for place in np.argwhere(~np.isfinite(x))[0])
+    raise UnreluError(
+        f"{what}: row {i + 1}, column {j + 1} is {x[i, j]} (NaN or infinity): {needs}",
+        code="format",
+        row=i + 1,
+        column=j + 1,
+    )
+
+
 def _of_frame(X: Any) -> Any:
     """pandas and polars; missing values of any kind become NaN."""
+    if hasattr(X, "iloc"):
+        for name, dtype in zip(X.columns, X.dtypes):
+            refuse_kind(dtype, f"column {name!r}")
     try:
         if hasattr(X, "iloc"):
             return X.to_numpy(dtype=_frame_dtype(X), na_value=np.nan)
@@ -81,9 +117,10 @@ def _frame_dtype(X: Any) -> Any:
 
 def _checked(X: Any, what: str) -> NDArray[Any]:
     """By scikit-learn, whose sentences people know."""
+    refuse_kind(getattr(X, "dtype", None), what)
     finite = "ensure_all_finite" if _HAS_ENSURE else "force_all_finite"
     given: NDArray[Any] = check_array(
-        X, dtype=[np.float64, np.float32], input_name=what, estimator=None, **{finite: False}
+        X, dtype=[np.float64, np.float32], input_name=what, estimator="unrelu", **{finite: False}
     )
     return given
 
@@ -111,7 +148,7 @@ def described(x: NDArray[Any], call: Call) -> Any:
 
 def texts(words: Sequence[str], call: Call) -> Any:
     """``const char *const *``, alive as long as the call."""
-    kept = [ffi.new("char[]", word.encode()) for word in words]
+    kept = [ffi.new("char[]", word.encode("utf-8", "replace")) for word in words]
     made = ffi.new("char *[]", kept)
     call.borrowed.extend([kept, made])
     return made

@@ -92,7 +92,8 @@ def network_of(network: Any, activation: str = "relu") -> Model:
     if hasattr(network, "out_activation_") or type(network).__name__.startswith("MLP"):
         return _from_mlp(network)
     if isinstance(network, (list, tuple)) and len(network) == 4:
-        return from_weights(*network, activation)
+        V, c, U, e = network
+        return from_weights(V, c, U, e, activation)
     if isinstance(network, (list, tuple)) and len(network) == 2:
         if isinstance(network[0], (list, tuple)):
             return _from_layers(network[0], network[1], activation)
