@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     /* the library calls its sums from the thread that called it */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     cli_talk_start();
-    int status = ranks_join();
+    int status = ranks_join(argv + 1);
     if (status == 0)
         status = cli_talk_finish(cli_dispatch(argc, argv));
     status = ranks_end(status);

@@ -18,6 +18,16 @@ unrelu_status meet_fail(unrelu_error *err, unrelu_status status, const char *for
     return status;
 }
 
+/* FNV-1a, of 48 bits; the end of the text counts */
+uint64_t meet_hash(uint64_t before, const char *text)
+{
+    uint64_t hash = before;
+    do
+        hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+    while (*text++);
+    return hash & 0xffffffffffff;
+}
+
 unrelu_status meet_mpi(int result, unrelu_error *err)
 {
     char text[MPI_MAX_ERROR_STRING + 1] = "";

@@ -5,6 +5,8 @@
 #ifndef MPI_MEET_H
 #define MPI_MEET_H
 
+#include <stdint.h>
+
 #include "unrelu/mpi.h"
 
 typedef enum { MEET_SUM = 1, MEET_OPEN, MEET_COLUMNS, MEET_GATHER, MEET_END } meet_for;
@@ -37,6 +39,10 @@ struct unrelu_mpi {
 int meet(unrelu_mpi *mpi, meet_for purpose, size_t what, int code, const char *text);
 /* the last meeting; what was told already is not met again */
 int meet_end(unrelu_mpi *mpi, int code, const char *text);
+
+/* a number below 2^48 that tells texts apart, one after the other; it begins as MEET_HASH */
+#define MEET_HASH 14695981039346656037ULL
+uint64_t meet_hash(uint64_t before, const char *text);
 
 int meet_threads(const unrelu_mpi *mpi); /* of a rank that is not told how many */
 

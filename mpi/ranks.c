@@ -49,7 +49,39 @@ static unrelu_status gather(double *x, size_t len, cli_take *take, void *context
     return unrelu_mpi_gather(world, x, len, take, context, err);
 }
 
-int ranks_join(void)
+/* --name, --name=V, or a start of the name that no other option has */
+static int is_option(const char *word, const char *name, size_t least)
+{
+    size_t length = strcspn(word, "=");
+    return length >= least && strncmp(word, name, length) == 0;
+}
+
+/* What a rank is told to do, but for how much of its machine it takes. */
+static uint64_t hash_words(char *const *words)
+{
+    uint64_t hash = MEET_HASH;
+    for (; *words; words++) {
+        int own = is_option(*words, "--max-memory", sizeof "--ma" - 1) ||
+                  is_option(*words, "--threads", sizeof "--th" - 1);
+        if (!own)
+            hash = meet_hash(hash, *words);
+        else if (!strchr(*words, '=') && words[1])
+            words++; /* its value */
+    }
+    return hash;
+}
+
+/* mpirun starts other commands on other ranks where it is told to */
+static int check_words(char *const *words)
+{
+    uint64_t own = hash_words(words), first = own;
+    CLI_CALL(meet_mpi(MPI_Bcast(&first, 1, MPI_UINT64_T, 0, world->comm), &err));
+    return own == first ? 0
+                        : cli_usage("it was started with other files or options than rank 0: give "
+                                    "all ranks the same (--max-memory and --threads may differ)");
+}
+
+int ranks_join(char *const *words)
 {
     static cli_team team = {.begin = begin, .exec = set_exec, .open = open_share, .gather = gather};
     CLI_CALL(unrelu_mpi_open(MPI_COMM_WORLD, &world, &err));
@@ -62,7 +94,7 @@ int ranks_join(void)
         dup2(nowhere, STDOUT_FILENO); /* rank 0 has the same to say */
         close(nowhere);
     }
-    return 0;
+    return check_words(words);
 }
 
 int ranks_end(int status)

@@ -60,17 +60,12 @@ static unrelu_status open_share(const char *const *paths, const share *s,
     return status;
 }
 
-/* FNV-1a, of 48 bits */
 static uint64_t hash_names(const unrelu_source *source)
 {
-    uint64_t hash = 14695981039346656037ULL;
-    for (size_t j = 0; j < unrelu_source_columns(source); j++) {
-        const char *s = unrelu_source_name(source, j);
-        do
-            hash = (hash ^ (unsigned char)*s) * 1099511628211ULL;
-        while (*s++);
-    }
-    return hash & 0xffffffffffff;
+    uint64_t hash = MEET_HASH;
+    for (size_t j = 0; j < unrelu_source_columns(source); j++)
+        hash = meet_hash(hash, unrelu_source_name(source, j));
+    return hash;
 }
 
 /* All files have the columns of rank 0, under its names. */

@@ -143,6 +143,12 @@ refuses 3 'unrelu: rank 3: p/five.csv has 5 columns, *' fit p/x.csv p/x.csv p/x.
 refuses 2 'unrelu: p/x.csv.gz*cannot be read from its middle on*' fit p/x.csv.gz
 refuses 2 'unrelu: standard input is of one rank*' fit -
 refuses 1 'unrelu: not enough memory*' fit p/x.npy --max-memory 100K
+# each its own file
+"$mpirun" 2 "$with" fit p/s1.npy -o no.npz : -n 1 "$with" fit p/s2.npy -o no.npz > out 2> said
+status=$?
+[[ $status = 2 && $(cat said) == 'unrelu: rank 2: it was started with other files or options than rank 0: '* ]] ||
+    complain "other files on a rank: exit $status: $(cat said)"
+if [ -s out ] || [ -e no.npz ]; then complain "other files on a rank: something was written"; fi
 # memory that one rank lacks, early and late
 lacked=0
 for memory in 2100K 2140K 2180K 2220K 2260K 2300K; do
