@@ -310,6 +310,119 @@ static void what_the_judgement_calls_poor_is_flagged(void **state)
     assert_true(poor > 0.2 * SETS && poor < 1.8 * SETS && early < poor);
 }
 
+/* ---- rain under a root: detectably no normal, and near to one ---- */
+
+enum { RAIN_ROWS = 5000, RAINS = 20 };
+
+/* columns x = max(0, 0.4 + z + bend (z^2 - 1)), or their squares; a bend is 0.4 away from the
+ * normal per unit */
+static double *rains_of(double bend, int squared)
+{
+    double *x = malloc(RAIN_ROWS * RAINS * sizeof *x);
+    ur_random_normals(23, 0, 0, (size_t)RAIN_ROWS * RAINS, x);
+    for (size_t i = 0; i < RAIN_ROWS * RAINS; i++) {
+        x[i] = fmax(0, 0.4 + x[i] + bend * (x[i] * x[i] - 1));
+        x[i] = squared ? x[i] * x[i] : x[i];
+    }
+    return x;
+}
+
+static unrelu_gaussian *fit_rains(const double *x, unrelu_angles angles, unrelu_transform transform)
+{
+    unrelu_gaussian_options o;
+    unrelu_gaussian_options_init(&o, sizeof o);
+    o.angles = angles;
+    o.transform = transform;
+    return fit(x, RAIN_ROWS, RAINS, &o);
+}
+
+static size_t misfits_of(const unrelu_gaussian *m)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->d; i++)
+        count += (m->flags[i] & UNRELU_FLAG_MISFIT) != 0;
+    return count;
+}
+
+/* by the simulation of --judge, check and report */
+static void expect_not_poor(unrelu_gaussian *m, const double *x)
+{
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    unrelu_goodness_options o = {.size = sizeof o, .runs = 99};
+    must(unrelu_source_memory(x, RAIN_ROWS, RAINS, NULL, &source, &err), &err);
+    must(unrelu_gaussian_judge(m, source, &o, NULL, &err), &err);
+    for (size_t i = 0; i < RAINS; i++) {
+        assert_true(m->ks[i] > 0.01 && m->ks[i] < 0.05);
+        assert_int_not_equal(unrelu_fit_judge(m->ks[i], m->ks_p[i], RAIN_ROWS, 1), UNRELU_FIT_POOR);
+    }
+    assert_int_equal(misfits_of(m), 0);
+    unrelu_source_close(source);
+}
+
+static void rain_under_a_root_is_never_poor(void **state)
+{
+    static const double bends[] = {0.1, 0.2};
+    (void)state;
+    skip_sanitized();
+    for (size_t k = 0; k < 2; k++) {
+        double *root = rains_of(bends[k], 0), *rain = rains_of(bends[k], 1);
+        unrelu_gaussian *m[] = {
+            fit_rains(root, UNRELU_ANGLES_H6, UNRELU_TRANSFORM_NONE),
+            fit_rains(root, UNRELU_ANGLES_LIKELIHOOD, UNRELU_TRANSFORM_NONE),
+            fit_rains(rain, UNRELU_ANGLES_H6, UNRELU_TRANSFORM_SQRT),
+        };
+        for (size_t j = 0; j < 3; j++)
+            assert_int_equal(misfits_of(m[j]), 0);
+        expect_not_poor(m[0], root);
+        expect_not_poor(m[2], rain);
+        for (size_t j = 0; j < 3; j++)
+            unrelu_gaussian_free(m[j]);
+        free(root);
+        free(rain);
+    }
+}
+
+/* Nearly 0.05 from their normals: of the 1024 rows that a fit by one pass looks at, some columns
+ * are 0.07 away, as samples are. */
+static void distances_of_some_rows_are_no_misfit(void **state)
+{
+    enum { ROWS = 8192, COLUMNS = 60 };
+    unrelu_source *source = NULL;
+    unrelu_error err = {0};
+    unrelu_goodness_options o = {.size = sizeof o, .runs = 20};
+    double *x = malloc(ROWS * COLUMNS * sizeof *x);
+    (void)state;
+    skip_sanitized();
+    ur_random_normals(29, 0, 0, (size_t)ROWS * COLUMNS, x);
+    for (size_t i = 0; i < ROWS * COLUMNS; i++)
+        x[i] = 6 + x[i] + 0.1 * (x[i] * x[i] - 1);
+    unrelu_gaussian *m = fit(x, ROWS, COLUMNS, NULL);
+    assert_int_equal(misfits_of(m), 0);
+    must(unrelu_source_memory(x, ROWS, COLUMNS, NULL, &source, &err), &err);
+    must(unrelu_gaussian_judge(m, source, &o, NULL, &err), &err);
+    for (size_t i = 0; i < COLUMNS; i++)
+        assert_true(m->ks[i] > 0.03 && m->ks[i] < 0.05);
+    unrelu_source_close(source);
+    unrelu_gaussian_free(m);
+    free(x);
+}
+
+/* rain as it is: every route says so */
+static void rain_itself_is_a_misfit(void **state)
+{
+    (void)state;
+    skip_sanitized();
+    double *rain = rains_of(0.06, 1);
+    for (int route = 0; route < 2; route++) {
+        unrelu_gaussian *m = fit_rains(rain, route ? UNRELU_ANGLES_LIKELIHOOD : UNRELU_ANGLES_H6,
+                                       UNRELU_TRANSFORM_NONE);
+        assert_int_equal(misfits_of(m), RAINS);
+        unrelu_gaussian_free(m);
+    }
+    free(rain);
+}
+
 static void threads_change_no_bit(void **state)
 {
     enum { D = 19, ROWS = 700 };
@@ -602,6 +715,9 @@ int main(void)
         cmocka_unit_test(p_values_are_uniform_where_the_model_is_right),
         cmocka_unit_test(a_wrong_model_is_found_out),
         cmocka_unit_test(what_the_judgement_calls_poor_is_flagged),
+        cmocka_unit_test(rain_under_a_root_is_never_poor),
+        cmocka_unit_test(distances_of_some_rows_are_no_misfit),
+        cmocka_unit_test(rain_itself_is_a_misfit),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(other_samples_are_refused),

@@ -37,10 +37,6 @@ static const double FAR[] = {4, 5, 7};
 static const size_t FAR_MANY[] = {4, 2, 1};
 enum { FARS = sizeof FAR / sizeof *FAR };
 
-/* Of sqrt(rows looked at) times the distance from a fit to more rows than these: Kolmogorov's law
- * is beyond it once in 8000 columns. */
-static const double BEYOND_CHANCE = 2.2;
-
 struct ur_glance {
     unrelu_source *source;
     pthread_mutex_t lock;
@@ -249,8 +245,9 @@ static void judge(tale *t, const unrelu_gaussian *m, size_t i, size_t observed)
     const ur_steps steps =
         steps_of(t, t->value + below, t->count[i] - below, (double)observed, limit);
     t->distance[i] = ur_steps_distance(&steps, b, s, NULL);
-    int by_chance = t->glance->stride > 1 && t->distance[i] * sqrt(seen) < BEYOND_CHANCE;
-    if (ur_judge_is_far(t->distance[i], seen) && !by_chance && !(m->flags[i] & UNRELU_FLAG_MISFIT))
+    int far = t->glance->stride > 1 ? ur_judge_is_far_by_some(t->distance[i], (double)observed)
+                                    : ur_judge_is_far(t->distance[i], seen);
+    if (far && !(m->flags[i] & UNRELU_FLAG_MISFIT))
         t->seen[i].flags |= UNRELU_FLAG_MISFIT;
 }
 

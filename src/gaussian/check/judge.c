@@ -19,6 +19,9 @@ static const double MATTERS = 0.05;
 /* Of sqrt(values seen) times the distance: fitted normals reach 1.2 in one column of a thousand
  * (Stephens 1974), so that no simulation is needed where it is more. */
 static const double BEYOND_CHANCE = 1.4;
+/* Of sqrt(rows looked at) times what their distance may be above that of all: nearly four
+ * deviations of a share, and Kolmogorov's law is beyond it once in 700 columns. */
+static const double SAMPLED = 1.9;
 
 /* Values seen, below which nothing is called good: fitted normals reach 0.89 / sqrt(values) in one
  * column of twenty, so that of fewer only distances above 0.28 would be found. */
@@ -30,6 +33,11 @@ const char ur_judge_remedy[] =
 int ur_judge_is_far(double ks, double seen)
 {
     return ks >= MATTERS && ks * sqrt(seen) > BEYOND_CHANCE;
+}
+
+int ur_judge_is_far_by_some(double ks, double rows)
+{
+    return (ks - MATTERS) * sqrt(rows) > SAMPLED;
 }
 
 unrelu_fit_word unrelu_fit_judge(double ks, double ks_p, double seen, size_t columns)

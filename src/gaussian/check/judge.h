@@ -24,6 +24,9 @@ unrelu_status ur_judge_columns(const ur_judging *how, const unrelu_exec *exec, d
 /* whether a distance matters, and so many values were seen that it cannot be chance: what fits ask
  * cell by cell, where a simulation would take longer than they do */
 int ur_judge_is_far(double ks, double seen);
+/* of a distance of some rows, where the fit is to more: it must be larger by what a sample's may
+ * be, so that a distance below that which matters is not called far */
+int ur_judge_is_far_by_some(double ks, double rows);
 
 /* what to do about a poor fit: of warnings */
 extern const char ur_judge_remedy[];
