@@ -82,6 +82,30 @@ static void messages_name_the_file_and_its_row(void **state)
     }
 }
 
+/* rows with a missing cell are left out, and are not counted */
+static void incomplete_rows_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1,2\n3,\n0,3\n2,1\n0,0\n", "5,6\n,0\n0,1\n3,0\n,\n"};
+    enum { COMPLETE = 7 };
+    unrelu_source_options complete;
+    unrelu_source *of[2], *joined = NULL;
+    unrelu_gaussian *model = NULL;
+    unrelu_error err = {0};
+    unrelu_source_options_init(&complete, sizeof complete);
+    complete.complete = 1;
+    for (size_t i = 0; i < 2; i++)
+        must(unrelu_source_open(files_text(i ? "b.csv" : "a.csv", texts[i]), &complete, &of[i],
+                                &err),
+             &err);
+    must(unrelu_source_join(of, 2, &joined, &err), &err);
+    must(unrelu_gaussian_fit(joined, NULL, NULL, &model, &err), &err);
+    assert_int_equal(model->n, COMPLETE);
+    assert_non_null(strstr(model->warnings[0].message, "of 10 rows 3 have a missing cell"));
+    unrelu_gaussian_free(model);
+    unrelu_source_close(joined);
+}
+
 static void other_columns_are_refused(void **state)
 {
     (void)state;
@@ -106,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_is_that_of_all_rows),
         cmocka_unit_test(messages_name_the_file_and_its_row),
+        cmocka_unit_test(incomplete_rows_are_left_out),
         cmocka_unit_test(other_columns_are_refused),
     };
     return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -134,7 +134,8 @@ static unrelu_status open_several(unrelu_source *source, unrelu_source *const *o
     source->d = source->width = first->d;
     source->moved = 1; /* as they may be */
     source->reading.asked = first->reading.asked;
-    source->reading.asked.complete = 0;
+    for (size_t i = 1; i < count; i++) /* the model says that rows were left out */
+        source->reading.asked.complete &= of[i]->reading.asked.complete;
     source->reading.uncensored = first->reading.uncensored;
     s->before = before;
     s->of = copies;
