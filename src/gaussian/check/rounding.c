@@ -22,7 +22,7 @@ static const double MOVES = 0.1;
 
 static double raw_of(const ur_rounding *r, double x)
 {
-    return ur_untransform(r->transform, r->lambda, ldexp(x, r->exponent));
+    return ur_untransform(r->transform, r->lambda, r->exponent ? ldexp(x, r->exponent) : x);
 }
 
 static double column_of(const ur_rounding *r, double raw)
@@ -86,7 +86,7 @@ void ur_rounding_find(ur_rounding *r, const double *value, size_t count, double 
         r->over = power < 0 ? pow(10, -power) : 1;
         if (!are_multiples(r, value, count, whole))
             continue;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count && divisor != 1; i++)
             divisor = common_divisor(fabs(rint(times_of(r, value[i], whole))), divisor);
         r->whole = divisor * whole;
         return;
