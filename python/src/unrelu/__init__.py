@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Learn back what a ReLU hid: censored data, ReLU networks, mixtures."""
 
+from . import plot
 from ._call import progress
 from ._censored import Censored, read_limits
 from ._checks import expected_failed_checks
@@ -28,6 +29,7 @@ __all__ = [
     "expected_failed_checks",
     "generate",
     "plan",
+    "plot",
     "progress",
     "read_limits",
 ]
