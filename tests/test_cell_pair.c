@@ -2,6 +2,7 @@
 #include "base/random.h"
 #include "law/cell_pair.h"
 #include "law/normal.h"
+#include "law/rectangle.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -288,6 +289,30 @@ static void one_row_against_rho_is_heard(void **state)
     }
 }
 
+/* where the difference of Phi1 Phi2 and an integral has digits, and by differences of the logarithm
+ */
+static void corners_are_what_two_normals_have(void **state)
+{
+    (void)state;
+    static const double ends[][2] = {{-1, -0.5}, {0.3, -1.2}, {-2, 0.7}},
+                        rhos[] = {-0.6, -0.2, 0.4};
+    const double h = 1e-4;
+    for (int k = 0; k < 9; k++) {
+        const double *l = ends[k / 3], rho = rhos[k % 3];
+        for (int above = 0; above < 2; above++) {
+            int side = above ? 1 : -1;
+            const ur_hidden cell[2] = {{side, -side * l[0], 0}, {side, -side * l[1], 0}};
+            ur_rectangle at, low, high;
+            ur_corner_at(cell, rho, &at);
+            ur_corner_at(cell, rho - h, &low);
+            ur_corner_at(cell, rho + h, &high);
+            near(at.log_p, log(ur_bivariate_normal(l[0], l[1], rho)), 1e-8);
+            near(at.by_r, (high.log_p - low.log_p) / (2 * h), 1e-6);
+            near(at.by_rr, (high.by_r - low.by_r) / (2 * h), 1e-5);
+        }
+    }
+}
+
 /* In no row both are seen, and the limits are above the values: all rows go with rho = -1, and
  * those from somewhere on are as likely. */
 static void a_likelihood_without_a_maximum_ends_flat(void **state)
@@ -558,6 +583,7 @@ int main(void)
         cmocka_unit_test(rho_is_where_a_naive_likelihood_is_largest),
         cmocka_unit_test(cells_above_and_between_enter_the_likelihood),
         cmocka_unit_test(one_row_against_rho_is_heard),
+        cmocka_unit_test(corners_are_what_two_normals_have),
         cmocka_unit_test(a_likelihood_without_a_maximum_ends_flat),
         cmocka_unit_test(searches_end_in_time),
         cmocka_unit_test(standard_errors_are_calibrated),
