@@ -15,7 +15,7 @@ case ${1:-} in
 --mpi) packages="$packages libcmocka-dev libopenmpi-dev openmpi-bin" ;;
 --dev) packages="$packages libcmocka-dev clang libclang-rt-dev clang-format shellcheck debootstrap
     libopenmpi-dev openmpi-bin python3-numpy python3-onnx python3-dev python3-pip python3-venv python3-wheel python3-cffi
-    python3-sklearn python3-pandas python3-scipy python3-pytest" ;;
+    python3-sklearn python3-pandas python3-scipy python3-pytest python3-matplotlib" ;;
 --browser)
     packages=
     for command in minisat chromium python3; do
