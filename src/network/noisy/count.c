@@ -25,6 +25,9 @@ enum {
     CLOSE = 2,         /* starts that agree */
     AGREED = 3,        /* for a k that is given */
     ROUNDS = 8,        /* Pace: values of k that are fitted from all starts */
+    /* for each weight: of fewer labels the fit that a longer search finds follows their noise, or a
+     * function's bends, and what is left of it looks less like either */
+    LABELS_AROUND = 20,
 };
 /* of the edge of noise: its largest eigenvalue scatters about the edge. Pace: a guess,
  * BIC decides. */
@@ -193,7 +196,9 @@ static unrelu_status look_around(const ur_quest *q, ur_contest *c, size_t *tried
 {
     const ur_problem *given = q->given;
     size_t most = ur_most_neurons(given);
-    if (ur_contest_step(c, c->k) > CHEAP_AROUND)
+    double labels = (double)given->data.n * (double)given->data.m;
+    if (ur_contest_step(c, c->k) > CHEAP_AROUND ||
+        labels < LABELS_AROUND * ur_parameters(given, c->k, c->frame.terms))
         return UNRELU_OK;
     if (given->options.k == 0 && ur_folded_applies(given, c->frame.terms, c->k + 1))
         UR_TRY(ur_look_ahead(q, most, c, tried, err));
