@@ -276,6 +276,43 @@ static void a_shelf_of_noise_is_passed_over(void **state)
     planted_network_free(&p);
 }
 
+static size_t tried_of(const unrelu_network *model, const char *method)
+{
+    size_t tried = 0;
+    for (size_t i = 0; i < model->tried_count; i++)
+        tried += strncmp(model->tried[i], method, strlen(method)) == 0;
+    return tried;
+}
+
+/* One-sparse and enumerate come before the maximum likelihood where labels do not look noisy, and
+ * after it where it leaves a doubt. */
+static void noise_is_fitted_before_the_methods_that_it_makes_slow(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        double noise;
+        size_t tried;
+    } of[] = {{4000, .1, 0}, {45, .3, 1}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        unrelu_network_plant_options o;
+        unrelu_network_plant_options_init(&o, sizeof o);
+        o.d = 5;
+        o.k = 4;
+        o.m = 5;
+        o.noise = of[i].noise;
+        o.seed = 3;
+        planted_network p = plant_network_with(o, of[i].n);
+        unrelu_network *model = recover(&p, NULL);
+        if (of[i].tried == 0)
+            assert_int_equal(model->verdict, UNRELU_VERDICT_NOISY);
+        assert_int_equal(tried_of(model, "maximum likelihood"), 1);
+        assert_int_equal(tried_of(model, "one-sparse"), of[i].tried);
+        unrelu_network_free(model);
+        planted_network_free(&p);
+    }
+}
+
 static void the_precision_of_labels_is_told_by_default(void **state)
 {
     (void)state;
@@ -442,6 +479,7 @@ int main(void)
         cmocka_unit_test(it_is_the_default_for_fewer_labels_than_neurons),
         cmocka_unit_test(labels_that_are_alike_as_noise_is_are_tried),
         cmocka_unit_test(a_shelf_of_noise_is_passed_over),
+        cmocka_unit_test(noise_is_fitted_before_the_methods_that_it_makes_slow),
         cmocka_unit_test(the_precision_of_labels_is_told_by_default),
         cmocka_unit_test(signs_that_cannot_be_decided_are_open),
         cmocka_unit_test(linear_parts_are_told),

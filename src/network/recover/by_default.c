@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The default: an exact network; where there is none the hard cases that may apply; where these
- * find none either, the maximum likelihood. --method exact ends with the first, --method moments
- * is the last alone. */
+ * find none either, the maximum likelihood. Of labels that look noisy the maximum likelihood comes
+ * before the hard cases that noise makes slow, and these follow where it leaves a doubt. --method
+ * exact ends with the first, --method moments is the last alone. */
 #include "base/error.h"
 #include "dense/activation.h"
 #include "network/data/watch.h"
 #include "network/exact/exact.h"
+#include "network/hard/one_sparse/one_sparse.h"
 #include "network/noisy/noisy.h"
 #include "network/recover/methods.h"
 
@@ -15,6 +17,10 @@
  * taken for one whose other labels are wrong: by name sparse-noise goes to 40 %, where somebody
  * knows that labels are wrong. */
 static const double MOST_WRONG = 0.2;
+/* What a fit leaves is taken for noise without a look at the fallbacks that noise makes slow where
+ * so many starts reached it, and it has so many labels for each weight. Fewer, and a function may
+ * pass for noise, which what is left of few labels does not tell. */
+enum { SURE_STARTS = 2, SURE_LABELS = 20 };
 
 /* the notes and k of a fit that was refused stay, its network does not */
 static void fail_exact(const ur_problem *given, ur_outcome *out)
@@ -93,25 +99,86 @@ static unrelu_status try_signless(const ur_problem *given, const char **tried, u
     return try_fallback(given, method, out, err);
 }
 
-/* *tried: ", signless, sparse-noise, one-sparse" */
-static unrelu_status fall_back(const ur_problem *given, const char **tried, ur_outcome *out,
-                               unrelu_error *err)
+/* Those that take labels with noise for what they are at once, or the others; *tried: ", signless,
+ * sparse-noise, one-sparse" */
+static unrelu_status fall_back(const ur_problem *given, int slow, const char **tried,
+                               ur_outcome *out, unrelu_error *err)
 {
     const ur_method *method;
     if (given->options.activation.kind != UNRELU_RELU)
         return UNRELU_OK;
     for (size_t i = 0; out->answer == UR_NONE && (method = ur_method_fallback(i)); i++) {
         int yes = 0;
+        if (method->slow_on_noise != slow)
+            continue;
         UR_TRY(method->applies(given, &yes, err));
         if (!yes)
             continue;
         *tried = ur_take_text(out->arena, "%s, %s", *tried, method->name);
         UR_TRY(try_fallback(given, method, out, err));
+        if (out->answer != UR_NONE)
+            ur_outcome_note(out, "fallback",
+                            "the default found no network that meets the labels; tried%s, and %s "
+                            "does",
+                            *tried + 1, out->method);
     }
+    return UNRELU_OK;
+}
+
+/* the maximum likelihood, and whether what it leaves is noise */
+static unrelu_status fit_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
+{
+    UR_TRY(ur_noisy(given, out, err));
+    UR_TRY(ur_watch_tell(given->watch, err, "maximum likelihood: %zu neurons leave %.2g; k: %s",
+                         out->weights.k, out->certificate.residual, out->how_k));
+    if (out->answer == UR_EXACT)
+        return UNRELU_OK;
+    if (given->options.labels == UNRELU_LABELS_NOISELESS) {
+        out->closest = fmin(out->closest, out->certificate.residual);
+        fail_exact(given, out);
+        return UNRELU_OK;
+    }
+    return ur_noisy_judge(given, out, err);
+}
+
+static int is_surely_noise(const ur_problem *given, const ur_outcome *out)
+{
+    double labels = (double)given->data.n * (double)given->data.m;
+    return out->answer == UR_NOISY && out->starts_agree >= SURE_STARTS &&
+           labels >= SURE_LABELS * ur_parameters(given, out->weights.k, out->terms);
+}
+
+/* Labels that no exact network meets: first what they look like. What neither finds is left to the
+ * caller, and so are labels of too few rows. */
+static unrelu_status fall_back_or_fit(const ur_problem *given, const char **tried, ur_outcome *out,
+                                      unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_outcome fit = ur_outcome_in(&arena);
+    int noisy = 0;
+    UR_TRY(fall_back(given, 0, tried, out, err));
     if (out->answer != UR_NONE)
-        ur_outcome_note(out, "fallback",
-                        "the default found no network that meets the labels; tried%s, and %s does",
-                        *tried + 1, out->method);
+        return UNRELU_OK;
+    if (given->options.labels == UNRELU_LABELS_AUTO)
+        UR_TRY(ur_one_sparse_looks_noisy(given, &noisy, err));
+    if (noisy) {
+        unrelu_error why = {0};
+        fit.closest = out->closest;
+        unrelu_status status = fit_noisy(given, &fit, &why);
+        if (status != UNRELU_OK && status != UNRELU_EDATA) {
+            if (err)
+                *err = why;
+            return status;
+        }
+        if (status != UNRELU_OK)
+            fit.answer = UR_NONE;
+    }
+    if (!is_surely_noise(given, &fit))
+        UR_TRY(fall_back(given, 1, tried, out, err));
+    if (out->answer == UR_NONE && fit.answer != UR_NONE) {
+        fit.closest = fmin(fit.closest, out->closest);
+        ur_outcome_keep(&fit, out);
+    }
     return UNRELU_OK;
 }
 
@@ -128,26 +195,14 @@ unrelu_status ur_by_default(const ur_problem *given, ur_outcome *out, unrelu_err
         if (out->answer == UR_NONE && asked_auto)
             UR_TRY(try_signless(given, &tried, out, err));
         if (out->answer == UR_NONE && asked_auto)
-            UR_TRY(fall_back(given, &tried, out, err));
+            UR_TRY(fall_back_or_fit(given, &tried, out, err));
     }
-    if (out->answer != UR_NONE)
-        return UNRELU_OK;
-    if (asked_exact && ur_activation_degree(o->activation) > 0) {
+    if (out->answer == UR_NONE && asked_exact && ur_activation_degree(o->activation) > 0)
         fail_exact(given, out);
-        return UNRELU_OK;
-    }
-    UR_TRY(ur_noisy(given, out, err));
-    UR_TRY(ur_watch_tell(given->watch, err, "maximum likelihood: %zu neurons leave %.2g; k: %s",
-                         out->weights.k, out->certificate.residual, out->how_k));
-    if (out->answer == UR_EXACT)
-        return UNRELU_OK;
-    if (o->labels == UNRELU_LABELS_NOISELESS) {
-        out->closest = fmin(out->closest, out->certificate.residual);
-        fail_exact(given, out);
-        return UNRELU_OK;
-    }
-    UR_TRY(ur_noisy_judge(given, out, err));
-    if (o->labels == UNRELU_LABELS_AUTO && asked_auto)
+    else if (out->answer == UR_NONE)
+        UR_TRY(fit_noisy(given, out, err));
+    if (o->labels == UNRELU_LABELS_AUTO && asked_auto &&
+        (out->answer == UR_NOISY || out->answer == UR_APPROXIMATE))
         ur_outcome_note(out, "no-exact-fit", "no exact fit (best residual %.2g; tried exact%s): %s",
                         fmin(out->closest, out->certificate.residual), tried,
                         out->answer == UR_NOISY ? "the labels are taken as noisy"

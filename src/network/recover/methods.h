@@ -18,6 +18,7 @@ typedef struct {
     int relu;                  /* only for max(0, t) */
     int any_rows;              /* it takes any number of rows: its theorem asks for none */
     uint64_t fallback;         /* candidates as a fallback of auto; 0: it is none */
+    int slow_on_noise;         /* as such, on labels that it does not fit: after what fits these */
     /* whether it may apply where the default found no exact network */
     unrelu_status (*applies)(const ur_problem *given, int *yes, unrelu_error *err);
     unrelu_status (*run)(const ur_problem *given, ur_outcome *out, unrelu_error *err);

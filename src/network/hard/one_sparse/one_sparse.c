@@ -19,6 +19,9 @@
 enum { ROWS_FIRST = 20000, JOINT_STEPS = 60 };
 static const uint64_t BUDGET = 300000000;
 enum { FEW_LABELS = 12 }; /* as a fallback */
+/* Rows that show whether some are parallel. Pace: a few milliseconds, and what it says settles the
+ * order of methods alone. */
+enum { LOOK_ROWS = 2000 };
 /* A direction that did not show is alone in about 1 of n rows: 2 + 2.3 sqrt 2 times as many show it
  * twice; planes of rows (m >= 3) need fewer (k = 8, m = 4: 1 in 10 networks from 100, 3 in 4 from
  * 200) */
@@ -270,5 +273,25 @@ unrelu_status ur_one_sparse_applies(const ur_problem *given, int *yes, unrelu_er
 {
     (void)err;
     *yes = given->data.m > 1 && given->data.m <= FEW_LABELS;
+    return UNRELU_OK;
+}
+
+unrelu_status ur_one_sparse_looks_noisy(const ur_problem *given, int *yes, unrelu_error *err)
+{
+    UR_ARENA(arena);
+    ur_frame frame;
+    ur_peel q;
+    ur_groups groups;
+    size_t rows = given->data.n < LOOK_ROWS ? given->data.n : LOOK_ROWS;
+    *yes = 0;
+    if (given->data.m < 2)
+        return UNRELU_OK;
+    UR_TRY(
+        ur_frame_make(&given->data, rows, ur_terms_of(UNRELU_BIASES_NONE), 1, &arena, &frame, err));
+    UR_TRY(ur_peel_open(&frame, given->data.floor, given->options.seed, 0, given->exec, &arena, &q,
+                        err));
+    UR_TRY(ur_group(frame.n, frame.m, q.R, q.faint, frame.p, NULL, q.tolerance, q.seed, &arena,
+                    &groups, err));
+    *yes = q.left == frame.n && groups.count == 0;
     return UNRELU_OK;
 }

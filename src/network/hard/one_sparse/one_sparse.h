@@ -133,5 +133,8 @@ unrelu_status ur_one_sparse(const ur_problem *given, ur_one_sparse_way way, ur_o
 double ur_pure_rows(size_t p);
 /* one label: all are parallel, the joint solver's case; many: k > m neurons are never alone */
 unrelu_status ur_one_sparse_applies(const ur_problem *given, int *yes, unrelu_error *err);
+/* *yes = 1: of several labels, of which no rows of some thousands are zeros or parallel, as they
+ * are where all neurons are off or one is on alone */
+unrelu_status ur_one_sparse_looks_noisy(const ur_problem *given, int *yes, unrelu_error *err);
 
 #endif
