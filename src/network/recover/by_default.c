@@ -125,6 +125,22 @@ static unrelu_status fall_back(const ur_problem *given, int slow, const char **t
     return UNRELU_OK;
 }
 
+/* says which methods noise spared */
+static unrelu_status pass_over_slow(const ur_problem *given, unrelu_error *err)
+{
+    const ur_method *method;
+    for (size_t i = 0; (method = ur_method_fallback(i)); i++) {
+        int yes = 0;
+        if (method->slow_on_noise)
+            UR_TRY(method->applies(given, &yes, err));
+        if (yes)
+            UR_TRY(ur_watch_tell(given->watch, err,
+                                 "%s: not tried, as what the maximum likelihood leaves is noise",
+                                 method->name));
+    }
+    return UNRELU_OK;
+}
+
 /* the maximum likelihood, and whether what it leaves is noise */
 static unrelu_status fit_noisy(const ur_problem *given, ur_outcome *out, unrelu_error *err)
 {
@@ -173,8 +189,8 @@ static unrelu_status fall_back_or_fit(const ur_problem *given, const char **trie
         if (status != UNRELU_OK)
             fit.answer = UR_NONE;
     }
-    if (!is_surely_noise(given, &fit))
-        UR_TRY(fall_back(given, 1, tried, out, err));
+    UR_TRY(is_surely_noise(given, &fit) ? pass_over_slow(given, err)
+                                        : fall_back(given, 1, tried, out, err));
     if (out->answer == UR_NONE && fit.answer != UR_NONE) {
         fit.closest = fmin(fit.closest, out->closest);
         ur_outcome_keep(&fit, out);
